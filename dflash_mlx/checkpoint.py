@@ -1,0 +1,123 @@
+"""A checkpoint folder, read and checked before a model is built on it: config.json and model*.safetensors."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx.utils import tree_flatten
+from safetensors import SafetensorError, safe_open
+
+from dflash_mlx.errors import CheckpointError, ModelNotFoundError, UnsupportedModelError
+
+Weights = dict[str, mx.array]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises CheckpointError where it is not one."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path} cannot be read as JSON: {error}.", "Get the model's files again.") from error
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path} holds no JSON object.", "Get the model's files again.")
+    return content
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """config.json of a model folder.
+
+    Raises:
+        ModelNotFoundError: the folder or its config.json is missing.
+        CheckpointError: config.json is not a JSON object.
+    """
+    if not folder.is_dir():
+        raise ModelNotFoundError(f"there is no folder {folder}.", "Check the path, or give a Hub name like owner/model.")
+    if not (folder / "config.json").is_file():
+        raise ModelNotFoundError(f"{folder} has no config.json.", "Point to the folder that holds config.json and model.safetensors.")
+    return read_json(folder / "config.json")
+
+
+def is_drafter(config: dict[str, Any]) -> bool:
+    """Whether a config.json describes a DFlash drafter, whatever its model_type says (published ones say "qwen3")."""
+    architectures = config.get("architectures") or []
+    return "dflash_config" in config or any(str(name).startswith("DFlash") for name in architectures)
+
+
+def read_weights(folder: Path) -> Weights:
+    """All tensors of a folder's model*.safetensors, lazily loaded.
+
+    Raises:
+        ModelNotFoundError: there is no such file.
+        CheckpointError: a file is truncated or damaged (found from its header, before MLX maps it).
+    """
+    files = sorted(folder.glob("model*.safetensors"))
+    if not files:
+        raise ModelNotFoundError(f"{folder} has no model*.safetensors.", "Point to a folder with weights in safetensors format.")
+    weights: Weights = {}
+    for file in files:
+        try:
+            with safe_open(file, framework="numpy"):  # checks the header against the file's size
+                pass
+            weights.update(mx.load(str(file)))  # type: ignore[arg-type]
+        except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+            raise CheckpointError(
+                f"{file} is damaged or incomplete ({error}).", "Get the file again: an interrupted download looks like this."
+            ) from error
+    return weights
+
+
+def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], folder: Path) -> None:
+    """Puts a checkpoint's tensors into a model, quantising its layers first where the checkpoint is quantised.
+
+    Follows mlx-lm's format: a layer is quantised iff `<layer>.scales` exists; `config["quantization"]` has the
+    default `group_size`, `bits` and `mode`, and under a layer's own name what differs for it.
+
+    Raises:
+        CheckpointError: tensors missing, left over, or of a shape that contradicts config.json.
+        UnsupportedModelError: the checkpoint is quantised in a way MLX does not name.
+    """
+    quantization = config.get("quantization")
+    if quantization is None and config.get("quantization_config") is not None:
+        raise UnsupportedModelError(
+            f"{folder} is quantised in a format other than MLX's.", "Use an MLX conversion of this model, or the original weights."
+        )
+    if quantization is not None:
+        try:
+            _quantize(model, weights, quantization)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise CheckpointError(
+                f'"quantization" in {folder / "config.json"} does not fit the model ({error}).', "Get the model's files again."
+            ) from error
+    _check(dict(tree_flatten(model.parameters())), weights, folder)
+    model.load_weights(list(weights.items()))
+    model.eval()
+
+
+def _quantize(model: nn.Module, weights: Weights, quantization: dict[str, Any]) -> None:
+    def parameters_of(path: str, module: nn.Module) -> bool | dict[str, Any]:
+        if f"{path}.scales" not in weights:
+            return False
+        return quantization.get(path, True)
+
+    default = {"group_size": quantization["group_size"], "bits": quantization["bits"], "mode": quantization.get("mode", "affine")}
+    predicate: Callable[[str, nn.Module], bool | dict[str, Any]] = parameters_of
+    nn.quantize(model, **default, class_predicate=predicate)
+
+
+def _check(expected: dict[str, Any], weights: Weights, folder: Path) -> None:
+    missing, extra = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
+    for what, names in (("lacks", missing), ("has unexpected", extra)):
+        if names:
+            raise CheckpointError(
+                f"{folder} {what} {len(names)} tensors, first {names[0]}.",
+                "The weights and config.json are not of the same model: get both again.",
+            )
+    for name, tensor in expected.items():
+        if tensor.shape != weights[name].shape:
+            raise CheckpointError(
+                f"{name} in {folder} has shape {weights[name].shape}, config.json asks for {tensor.shape}.",
+                "The weights and config.json are not of the same model: get both again.",
+            )

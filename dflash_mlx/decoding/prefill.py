@@ -1,0 +1,35 @@
+"""The prompt's way into the target's state and the drafter's context."""
+
+from collections.abc import Callable
+
+import mlx.core as mx
+
+from dflash_mlx.decoding.acceptance import accept_greedy
+from dflash_mlx.decoding.sequence import TokenSequence
+
+CHUNK = 512  # tokens a forward: what the activations and features of a long prompt cost in memory at a time
+
+
+def prefill(sequence: TokenSequence, prompt: list[int], progress: Callable[[int, int], None] | None = None) -> mx.array:
+    """Feeds a prompt, chunk by chunk, and chooses the token after it: the first anchor, int32 `[1]`.
+
+    Each chunk's context features are injected and dropped before the next one.
+
+    Args:
+        sequence: gets the prompt behind what it holds.
+        prompt: token ids, at least one.
+        progress: called with tokens done and tokens in all, before the first chunk and after each.
+    """
+    no_drafts = mx.array([], mx.int32)
+    sequence.reserve(len(prompt))
+    for start in range(0, len(prompt), CHUNK):
+        if progress:
+            progress(start, len(prompt))
+        ids = mx.array(prompt[start : start + CHUNK], mx.int32)
+        hidden, features = sequence.forward(ids, commit=True)
+        sequence.commit(ids.size, features)
+        anchor = accept_greedy(no_drafts, sequence.target.lm_head(hidden[:, -1:])[0]).tokens
+        mx.eval(anchor, sequence.arrays)
+    if progress:
+        progress(len(prompt), len(prompt))
+    return anchor

@@ -1,0 +1,102 @@
+"""What a request did and how fast."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+import mlx.core as mx
+
+from dflash_mlx.decoding.loop import Cycle
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Figures of one request so far. Times in seconds, memory in bytes, rates in tokens a second.
+
+    Attributes:
+        prompt_tokens: length of the prompt.
+        cached_prompt_tokens: how many of them did not have to be computed.
+        generated_tokens: tokens handed out, the end-of-sequence token included.
+        cycles: draft-verify passes; the first token comes from the prompt's own pass.
+        acceptance_length: generated tokens after the first / cycles.
+        acceptance_by_position: for each drafted position, how often its token was kept.
+        block_sizes: how often each block size was used.
+        time_to_first_token_s: from the request to the first token.
+        prefill_tokens_per_second: prompt tokens / time of their passes.
+        tokens_per_second: generated tokens after the first / time after the first.
+        plain_tokens_per_second: what plain decoding would reach, estimated; None: not measured.
+        peak_memory_bytes: the most that MLX has held in this process.
+        device_reads: how often the host waited for the device.
+        mode: whether a drafter was at work.
+        mode_reason: why decoding is plain; None when it is speculative.
+    """
+
+    prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
+    generated_tokens: int = 0
+    cycles: int = 0
+    acceptance_length: float = 0.0
+    acceptance_by_position: list[float] = field(default_factory=list)
+    block_sizes: dict[int, int] = field(default_factory=dict)
+    time_to_first_token_s: float = 0.0
+    prefill_tokens_per_second: float = 0.0
+    tokens_per_second: float = 0.0
+    plain_tokens_per_second: float | None = None
+    peak_memory_bytes: int = 0
+    device_reads: int = 0
+    mode: Literal["speculative", "plain"] = "plain"
+    mode_reason: str | None = None
+
+
+class Recorder:
+    """Counts while a request runs."""
+
+    def __init__(self, prompt_tokens: int, mode_reason: str | None) -> None:
+        """mode_reason: why decoding is plain; None when it is speculative."""
+        self.prompt_tokens, self.mode_reason = prompt_tokens, mode_reason
+        self.start = self.prefill_start = self.first_token = self.last_token = time.perf_counter()
+        self.generated = self.cycles = 0
+        self.block_sizes: Counter[int] = Counter()
+        self.drafted: Counter[int] = Counter()
+        self.accepted: Counter[int] = Counter()
+
+    def prefill_started(self) -> None:
+        self.prefill_start = time.perf_counter()
+
+    def first(self) -> None:
+        """Notes the first token."""
+        self.first_token = self.last_token = time.perf_counter()
+        self.generated = 1
+
+    def cycle(self, cycle: Cycle) -> None:
+        """Notes a cycle."""
+        self.last_token = time.perf_counter()
+        self.generated += len(cycle.token_ids)
+        self.cycles += 1
+        self.block_sizes[cycle.block_size] += 1
+        self.drafted.update(range(len(cycle.drafted)))
+        self.accepted.update(range(cycle.accepted))
+
+    def statistics(self, device_reads: int) -> Statistics:
+        """The figures so far."""
+        after_first = max(0, self.generated - 1)
+        return Statistics(
+            prompt_tokens=self.prompt_tokens,
+            generated_tokens=self.generated,
+            cycles=self.cycles,
+            acceptance_length=after_first / self.cycles if self.cycles else 0.0,
+            acceptance_by_position=[self.accepted[i] / self.drafted[i] for i in sorted(self.drafted)],
+            block_sizes=dict(sorted(self.block_sizes.items())),
+            time_to_first_token_s=self.first_token - self.start,
+            prefill_tokens_per_second=_rate(self.prompt_tokens, self.first_token - self.prefill_start),
+            tokens_per_second=_rate(after_first, self.last_token - self.first_token),
+            peak_memory_bytes=mx.get_peak_memory(),
+            device_reads=device_reads,
+            mode="plain" if self.mode_reason else "speculative",
+            mode_reason=self.mode_reason,
+        )
+
+
+def _rate(count: int, seconds: float) -> float:
+    return count / seconds if seconds > 0 else 0.0

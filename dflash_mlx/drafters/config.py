@@ -1,0 +1,123 @@
+"""The drafter's config.json, in every layout that published checkpoints use."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dflash_mlx.errors import CheckpointError, UnsupportedModelError
+
+LAYER_TYPES = ("full_attention", "sliding_attention")
+
+
+@dataclass(frozen=True)
+class DrafterConfig:
+    """Sizes and contract of a DFlash drafter. Names are the checkpoints' own.
+
+    `version` 1 is DFlash, 2 is DFlash 2; the `conv_*` and `selector_*` sizes are 0 for version 1.
+    `is_causal` None means that the checkpoint does not say: see `causal`.
+    """
+
+    version: Literal[1, 2]
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    intermediate_size: int
+    rms_norm_eps: float
+    rope_theta: float
+    rope_scaling: dict[str, Any] | None
+    max_position_embeddings: int
+    vocab_size: int | None
+    num_target_layers: int | None
+    block_size: int
+    mask_token_id: int
+    target_layer_ids: tuple[int, ...]
+    layer_types: tuple[str, ...]
+    sliding_window: int | None
+    is_causal: bool | None
+    conv_kernel_size: int = 0
+    conv_group_size: int = 0
+    selector_rank: int = 0
+    selector_top_k: int = 0
+
+    @classmethod
+    def from_dict(cls, config: dict[str, Any]) -> "DrafterConfig":
+        """Reads a config.json, where a field may stand in `dflash_config`, at top level or in `rope_parameters`.
+
+        Raises:
+            CheckpointError: a required field is missing or impossible; the field is named.
+            UnsupportedModelError: the config asks for something this runtime does not compute.
+        """
+        nested = config.get("dflash_config") or {}
+        rope = dict(config.get("rope_parameters") or config.get("rope_scaling") or {})
+
+        def field(name: str, *default: Any) -> Any:
+            for place in (nested, config, rope):
+                if place.get(name) is not None:
+                    return place[name]
+            if default:
+                return default[0]
+            raise CheckpointError(
+                f"the drafter's config.json has no {name}.", "Get the drafter's files again, or an export of this drafter that is complete."
+            )
+
+        def size(name: str, *default: Any) -> Any:
+            value = field(name, *default)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise CheckpointError(f"the drafter's config.json has {name} {value!r}, not a positive whole number.", "Get its files again.")
+            return value
+
+        version: Literal[1, 2] = 2 if "selector_rank" in nested or "DFlash2DraftModel" in (config.get("architectures") or []) else 1
+        layers = size("num_hidden_layers")
+        found = cls(
+            version=version,
+            hidden_size=size("hidden_size"),
+            num_hidden_layers=layers,
+            num_attention_heads=size("num_attention_heads"),
+            num_key_value_heads=size("num_key_value_heads"),
+            head_dim=size("head_dim"),
+            intermediate_size=size("intermediate_size"),
+            rms_norm_eps=float(field("rms_norm_eps")),
+            rope_theta=float(field("rope_theta")),
+            rope_scaling=rope if rope.get("rope_type", rope.get("type", "default")) != "default" else None,
+            max_position_embeddings=size("max_position_embeddings"),
+            vocab_size=size("vocab_size", None),
+            num_target_layers=size("num_target_layers", None),
+            block_size=size("block_size"),
+            mask_token_id=field("mask_token_id"),
+            target_layer_ids=tuple(field("target_layer_ids")),
+            layer_types=tuple(field("layer_types", ["full_attention"] * layers)),
+            sliding_window=size("sliding_window", None),
+            is_causal=field("is_causal", None),
+            **{name: size(name) for name in ("conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k")} if version == 2 else {},
+        )
+        found._check(nested)
+        return found
+
+    def _check(self, nested: dict[str, Any]) -> None:
+        if len(self.layer_types) != self.num_hidden_layers or set(self.layer_types) - set(LAYER_TYPES):
+            raise CheckpointError(
+                f"the drafter's layer_types {list(self.layer_types)} do not describe its {self.num_hidden_layers} layers.", "Get its files again."
+            )
+        if "sliding_attention" in self.layer_types and self.sliding_window is None:
+            raise CheckpointError("the drafter's config.json has sliding layers and no sliding_window.", "Get its files again.")
+        if not self.target_layer_ids or not all(isinstance(i, int) and i >= 0 for i in self.target_layer_ids):
+            raise CheckpointError(f"the drafter's target_layer_ids {list(self.target_layer_ids)} name no layers.", "Get its files again.")
+        if self.version == 2 and self.hidden_size % self.conv_group_size:
+            raise CheckpointError(
+                f"the drafter's conv_group_size {self.conv_group_size} does not divide its hidden_size {self.hidden_size}.", "Get its files again."
+            )
+        unknown = [name for name in ("final_logit_softcapping", "output_multiplier", "input_multiplier") if nested.get(name)]
+        if unknown:
+            raise UnsupportedModelError(f"the drafter's config.json asks for {unknown[0]}, which is not supported.", "Use another drafter.")
+
+    def window(self, layer: int) -> int | None:
+        """How far back a layer sees, in positions, its own included; None: all the way."""
+        return self.sliding_window if self.layer_types[layer] == "sliding_attention" else None
+
+    def causal(self, layer: int) -> bool:
+        """Whether a block's row sees only itself and earlier rows of its block.
+
+        Where the checkpoint does not say, sliding layers are causal and full ones bidirectional.
+        """
+        return self.layer_types[layer] == "sliding_attention" if self.is_causal is None else self.is_causal

@@ -1,0 +1,68 @@
+"""The drafter's memory of one request: K and V of the context, and behind them those of the block being drafted.
+
+Context row j stands at absolute position j. Rows of a block are written in place behind the context; where a draft
+is rejected its rows stay until the next injection writes over them, and no mask lets anyone see them.
+"""
+
+import mlx.core as mx
+
+from dflash_mlx.buffers import KVBuffer
+
+
+class LayerContext(KVBuffer):
+    """The context of a full layer."""
+
+    window: int | None = None
+
+    def visible(self, position: mx.array, rows: int, causal: bool) -> mx.array:
+        """Which rows of the buffer a block of `rows` rows at `position` sees once it is written: bool `[rows, capacity]`.
+
+        Row s of the buffer holds the newest written position that is s modulo the capacity.
+        """
+        query = (position + mx.arange(rows))[:, None]
+        newest = position + rows - 1
+        key = newest - (newest - mx.arange(self.capacity)) % self.capacity
+        mask = mx.broadcast_to(key >= 0, (rows, self.capacity))
+        if causal:
+            mask = mask & (key <= query)
+        if self.window is not None:
+            mask = mask & (query - key < self.window) & (key - query < self.window)
+        return mask
+
+
+class SlidingContext(LayerContext):
+    """The context of a sliding layer: a ring that holds position p in row p modulo its capacity.
+
+    With room for the window and two blocks, a rejected block has written over nothing that a later one may see.
+    """
+
+    def __init__(self, kv_heads: int, head_dim: int, dtype: mx.Dtype, window: int, block_size: int) -> None:
+        super().__init__(kv_heads, head_dim, dtype, window + 2 * block_size)
+        self.window = window
+
+    def reserve(self, positions: int) -> None:
+        """Nothing to do: a ring never runs out of room."""
+
+    def write(self, keys: mx.array, values: mx.array, position: mx.array) -> None:
+        rows = keys.shape[2]
+        first = max(0, rows - self.capacity)
+        slots = (position + mx.arange(first, rows)) % self.capacity
+        self.keys[:, :, slots] = keys[:, :, first:]
+        self.values[:, :, slots] = values[:, :, first:]
+
+
+class Context:
+    """The context cache of all layers of a drafter, for one request."""
+
+    def __init__(self, layers: list[LayerContext]) -> None:
+        self.layers = layers
+
+    def reserve(self, positions: int) -> None:
+        """Makes room for positions 0 to `positions` - 1 in every layer."""
+        for layer in self.layers:
+            layer.reserve(positions)
+
+    @property
+    def arrays(self) -> list[mx.array]:
+        """Every buffer, for `mx.eval`."""
+        return [array for layer in self.layers for array in layer.arrays]

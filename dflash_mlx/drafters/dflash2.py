@@ -1,0 +1,112 @@
+"""DFlash 2: DFlash with a short convolution around each sub-layer and a selector that walks through candidates.
+
+Method: the published DFlash 2 checkpoints and their configuration contract (`DFlash2DraftModel`).
+"""
+
+from collections.abc import Callable
+
+import mlx.core as mx
+import mlx.nn as nn
+
+from dflash_mlx.drafters.config import DrafterConfig
+from dflash_mlx.drafters.context import LayerContext
+from dflash_mlx.drafters.dflash import DFlash, Layer
+
+
+class BlockConvolution(nn.Module):
+    """A convolution over the rows of a block before a sub-layer and another after it.
+
+    Tap t of a row reads the row t before it, zero before the block's start. A tap's coefficient is `base_kernel`
+    `[2, taps, hidden]` (before | after, tap, channel) plus, for each group of channels, one predicted from the
+    sub-layer's input: both convolutions' from the same prediction.
+    """
+
+    def __init__(self, config: DrafterConfig) -> None:
+        super().__init__()
+        self.taps, self.group = config.conv_kernel_size, config.conv_group_size
+        groups = config.hidden_size // self.group
+        self.base_kernel = mx.zeros((2, self.taps, config.hidden_size))
+        self.base_kernel[:, 0] = 1.0  # untrained: each row passes as it is
+        self.kernel_projection = nn.Linear(config.hidden_size, 2 * self.taps * groups, bias=False)
+
+    def __call__(self, x: mx.array, sublayer: Callable[[mx.array], mx.array]) -> mx.array:
+        """x: `[..., rows, hidden]`, the rows of one block each, as is what `sublayer` gets and returns."""
+        *lead, rows, _ = x.shape
+        dynamic = self.kernel_projection(x).reshape(*lead, rows, 2, self.taps, -1)
+        y = sublayer(self._convolve(x, dynamic[..., 0, :, :], self.base_kernel[0]))
+        return self._convolve(y, dynamic[..., 1, :, :], self.base_kernel[1])
+
+    def _convolve(self, x: mx.array, dynamic: mx.array, base: mx.array) -> mx.array:
+        *lead, rows, hidden = x.shape
+        y = mx.zeros((*lead, rows, hidden // self.group, self.group), x.dtype)
+        for tap in range(self.taps):
+            shifted = mx.pad(x, [(0, 0)] * len(lead) + [(tap, 0), (0, 0)])[..., :rows, :]
+            kernel = base[tap].reshape(-1, self.group) + dynamic[..., tap, :, None]
+            y = y + shifted.reshape(y.shape) * kernel
+        return y.reshape(x.shape)
+
+
+class DFlash2Layer(Layer):
+    """A DFlash layer whose sub-layers stand between convolutions."""
+
+    def __init__(self, config: DrafterConfig) -> None:
+        super().__init__(config)
+        self.attention_conv = BlockConvolution(config)
+        self.mlp_conv = BlockConvolution(config)
+
+    def __call__(self, x: mx.array, context: LayerContext, position: mx.array, mask: mx.array) -> mx.array:
+        return self.around(x, lambda rows: self.self_attn(rows, context, position, mask))
+
+    def around(self, x: mx.array, attention: Callable[[mx.array], mx.array]) -> mx.array:
+        """The layer with `attention` given: `[..., rows, hidden]`, the rows of one block each."""
+        x = x + self.attention_conv(self.input_layernorm(x), attention)
+        return x + self.mlp_conv(self.post_attention_layernorm(x), self.mlp)
+
+
+class CandidateSelector(nn.Module):
+    """Walks one path through the best candidates of each row, scoring every pair of neighbours.
+
+    score(candidate) = logit + <predecessor_codebook[previous] * hidden_projection(hidden), successor_codebook[candidate]>
+    """
+
+    def __init__(self, config: DrafterConfig) -> None:
+        super().__init__()
+        assert config.vocab_size is not None
+        self.top_k = config.selector_top_k
+        self.predecessor_codebook = mx.random.normal((config.vocab_size, config.selector_rank)) * config.selector_rank**-0.5
+        self.successor_codebook = mx.random.normal((config.vocab_size, config.selector_rank)) * config.selector_rank**-0.5
+        self.hidden_projection = nn.Linear(config.hidden_size, config.selector_rank, bias=False)
+
+    def candidates(self, logits: mx.array) -> tuple[mx.array, mx.array]:
+        """Ids and logits of the best `selector_top_k` tokens: `[..., vocab]` -> two of `[..., top_k]`, in no order."""
+        ids = mx.argpartition(logits, -self.top_k, axis=-1)[..., -self.top_k :]
+        return ids.astype(mx.int32), mx.take_along_axis(logits, ids, axis=-1)
+
+    def edges(self, previous: mx.array, hidden: mx.array, candidates: mx.array) -> mx.array:
+        """What each candidate `[..., top_k]` gains from following `previous` `[...]` at a row `[..., hidden]`."""
+        context = self.predecessor_codebook[previous] * self.hidden_projection(hidden)  # [..., rank]
+        return (self.successor_codebook[candidates] @ context[..., None])[..., 0]
+
+    def walk(self, hidden: mx.array, logits: mx.array, anchor: mx.array) -> mx.array:
+        """The greedy path: int32 `[..., rows]` from `[..., rows, hidden]`, `[..., rows, vocab]` and anchors `[...]`."""
+        ids, unary = self.candidates(logits)
+        path, previous = [], anchor
+        for row in range(hidden.shape[-2]):
+            scores = unary[..., row, :] + self.edges(previous, hidden[..., row, :], ids[..., row, :])
+            best = mx.argmax(scores, axis=-1, keepdims=True)
+            previous = mx.take_along_axis(ids[..., row, :], best, axis=-1)[..., 0]
+            path.append(previous)
+        return mx.stack(path, axis=-1)
+
+
+class DFlash2(DFlash):
+    """A DFlash 2 drafter."""
+
+    layer_class = DFlash2Layer
+
+    def __init__(self, config: DrafterConfig) -> None:
+        super().__init__(config)
+        self.candidate_selector = CandidateSelector(config)
+
+    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array) -> mx.array:
+        return self.candidate_selector.walk(hidden, logits, anchor)[0]

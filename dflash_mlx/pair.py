@@ -1,0 +1,141 @@
+"""A target, the drafter made for it, and their tokenizer: loaded, checked against each other, ready for requests."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from dflash_mlx.decoding.sampling import Sampling
+from dflash_mlx.drafters import DFlash, load_drafter
+from dflash_mlx.errors import PairMismatchError
+from dflash_mlx.generation import Chunk, Generation, generate_stream, new_request
+from dflash_mlx.hub import resolve_pair
+from dflash_mlx.targets import Target, load_target
+from dflash_mlx.text import Prompt, Tokenizer
+
+
+class Pair:
+    """A loaded pair. Get one from `load`."""
+
+    def __init__(self, target: Target, drafter: DFlash | None, tokenizer: Tokenizer) -> None:
+        """Raises PairMismatchError when target and drafter were not made for each other."""
+        if drafter is not None:
+            check_fit(target, drafter)
+        self.target, self.drafter, self.tokenizer = target, drafter, tokenizer
+
+    def stream(
+        self,
+        prompt: Prompt,
+        *,
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+        block_size: int | Literal["auto"] = "auto",
+        stop: str | Sequence[str] = (),
+        verify: Literal["fast", "exact"] = "fast",
+        raw: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Chunk]:
+        """Answers a prompt, a chunk a cycle. Closing the iterator ends the request.
+
+        Args:
+            prompt: text (one user message), messages with `role` and `content`, or token ids, used as they are.
+            max_tokens: the most tokens to generate.
+            sampling: how tokens are chosen; None: greedy.
+            block_size: rows a cycle (the newest token and the drafts), 1 to the drafter's trained size; 1 is plain
+                decoding; "auto": 4, or the trained size if that is less.
+            stop: texts that end the answer; they are not part of it.
+            verify: "fast".
+            raw: a text prompt goes to the model without the chat template.
+            progress: called while the prompt is read, with tokens done and tokens in all.
+
+        Raises:
+            RequestError: at once, before the first chunk, when the request cannot be served as asked.
+        """
+        request = new_request(
+            self.target,
+            self.drafter,
+            self.tokenizer,
+            prompt,
+            max_tokens=max_tokens,
+            sampling=sampling,
+            block_size=block_size,
+            stop=stop,
+            verify=verify,
+            raw=raw,
+        )
+        return generate_stream(self.target, self.drafter, self.tokenizer, request, progress)
+
+    def generate(
+        self,
+        prompt: Prompt,
+        *,
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+        block_size: int | Literal["auto"] = "auto",
+        stop: str | Sequence[str] = (),
+        verify: Literal["fast", "exact"] = "fast",
+        raw: bool = False,
+    ) -> Generation:
+        """The whole answer to a prompt. Arguments and errors as for `stream`."""
+        chunks = list(
+            self.stream(prompt, max_tokens=max_tokens, sampling=sampling, block_size=block_size, stop=stop, verify=verify, raw=raw)
+        )
+        return Generation(
+            text="".join(chunk.text for chunk in chunks),
+            token_ids=tuple(token for chunk in chunks for token in chunk.token_ids),
+            finish_reason=chunks[-1].finish_reason,
+            statistics=chunks[-1].statistics,
+        )
+
+
+def load(
+    target: str | Path,
+    drafter: str | Path | None = "auto",
+    drafter_bits: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Pair:
+    """Loads a target and its drafter.
+
+    Args:
+        target: "demo" (the embedded pair), a folder, or a Hub id like "owner/model".
+        drafter: "auto" (the one that stands beside the target), a folder, a Hub id, or None for plain decoding only.
+        drafter_bits: quantise the drafter's projections to this many bits while loading.
+        progress: called with the part being loaded ("target", "drafter", "tokenizer"), parts done, parts in all.
+
+    Raises:
+        ModelNotFoundError: a name leads nowhere.
+        UnsupportedModelError: a checkpoint is of a kind this runtime does not run.
+        CheckpointError: a checkpoint is damaged.
+        PairMismatchError: the drafter was made for another target.
+        RequestError: `drafter_bits` is not a width MLX quantises to.
+    """
+    tell = progress or (lambda part, done, total: None)
+    folders = resolve_pair(target, drafter)
+    tell("target", 0, 3)
+    loaded = load_target(folders.target)
+    tell("drafter", 1, 3)
+    loaded_drafter = load_drafter(folders.drafter, drafter_bits) if folders.drafter else None
+    tell("tokenizer", 2, 3)
+    tokenizer = Tokenizer(folders.target)
+    tell("tokenizer", 3, 3)
+    return Pair(loaded, loaded_drafter, tokenizer)
+
+
+def check_fit(target: Target, drafter: DFlash) -> None:
+    """Raises PairMismatchError where the drafter's sizes or taps are not this target's, naming both numbers."""
+    ours, theirs = target.config, drafter.config
+    layers = ours.num_hidden_layers
+    for what, wanted, found in (
+        ("hidden size", theirs.hidden_size, ours.hidden_size),
+        ("a vocabulary of", theirs.vocab_size, ours.vocab_size),
+        ("this many layers:", theirs.num_target_layers, layers),
+    ):
+        if wanted is not None and wanted != found:
+            raise _mismatch(f"the drafter expects {what} {wanted}, the target has {found}")
+    if max(theirs.target_layer_ids) >= layers:
+        raise _mismatch(f"the drafter reads target layer {max(theirs.target_layer_ids)}, the target's last is {layers - 1}")
+    if theirs.mask_token_id >= ours.vocab_size:
+        raise _mismatch(f"the drafter's mask token is {theirs.mask_token_id}, the target's vocabulary ends at {ours.vocab_size - 1}")
+
+
+def _mismatch(what: str) -> PairMismatchError:
+    return PairMismatchError(f"{what}: these two were not made for each other.", "Use the drafter made for this target, or none (--drafter none).")

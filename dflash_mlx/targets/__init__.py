@@ -1,0 +1,34 @@
+"""Targets: one file a Qwen family, behind the contract in `base`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dflash_mlx.checkpoint import is_drafter, read_config
+from dflash_mlx.errors import UnsupportedModelError
+from dflash_mlx.targets import qwen3_5
+from dflash_mlx.targets.base import Target, TargetConfig
+from dflash_mlx.targets.state import State
+
+__all__ = ["State", "Target", "TargetConfig", "load_target"]
+
+FAMILIES: dict[str, Callable[[Path, dict[str, Any]], Target]] = {"qwen3_5": qwen3_5.load, "qwen3_5_text": qwen3_5.load}
+
+
+def load_target(folder: str | Path) -> Target:
+    """Loads a target from a folder in mlx-lm's checkpoint layout, quantised or not.
+
+    Raises:
+        ModelNotFoundError, CheckpointError: see the errors' own text.
+        UnsupportedModelError: the folder holds a drafter, or a model of a family that this runtime does not run.
+    """
+    folder = Path(folder)
+    config = read_config(folder)
+    if is_drafter(config):
+        raise UnsupportedModelError(
+            f"{folder} holds a DFlash drafter, which cannot answer by itself.", "Give it as drafter, with the model it was made for as target."
+        )
+    family = config.get("model_type")
+    if family not in FAMILIES:
+        raise UnsupportedModelError(f"{folder} has model_type {family!r}, which is not supported.", f"Supported are {', '.join(FAMILIES)}.")
+    return FAMILIES[family](folder, config)

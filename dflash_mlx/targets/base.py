@@ -1,0 +1,59 @@
+"""The contract of a target: the big model whose distribution is the answer."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+
+from dflash_mlx.targets.state import State
+
+
+@dataclass(frozen=True)
+class TargetConfig:
+    """What the rest of the runtime needs to know of a target."""
+
+    model_type: str
+    hidden_size: int
+    vocab_size: int
+    num_hidden_layers: int
+    max_position_embeddings: int
+
+
+class Target(ABC):
+    """A target model: functions of ids, state and position. It holds weights and nothing of a request."""
+
+    config: TargetConfig
+
+    @abstractmethod
+    def embed(self, ids: mx.array) -> mx.array:
+        """Embeddings of ids: int32 `[1, rows]` -> `[1, rows, hidden]`."""
+
+    @abstractmethod
+    def lm_head(self, hidden: mx.array) -> mx.array:
+        """Logits of normed hidden states: `[1, rows, hidden]` -> `[1, rows, vocab]`."""
+
+    @abstractmethod
+    def new_state(self, capacity: int) -> State:
+        """An empty state with room for `capacity` positions."""
+
+    @abstractmethod
+    def forward(
+        self, ids: mx.array, state: State, position: mx.array, taps: Sequence[int] = (), commit: bool = False
+    ) -> tuple[mx.array, mx.array | None]:
+        """One pass over consecutive rows.
+
+        It starts from the committed rows of `state`. Its own rows become permanent with `state.commit(count)`;
+        until then, or until the next forward, they can be forgotten.
+
+        Args:
+            ids: int32 `[1, rows]`.
+            state: must have room for `position` + `rows`.
+            position: int32 `[1]`, the position of the first row: the number of committed rows.
+            taps: layers whose outputs are wanted, in this order.
+            commit: make all rows permanent at once (prefill: nothing is kept for a rollback).
+
+        Returns:
+            hidden: `[1, rows, hidden]` after the final norm, ready for `lm_head`.
+            features: `[1, rows, taps * hidden]`, the residual stream after each tapped layer; None without taps.
+        """

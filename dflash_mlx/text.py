@@ -1,0 +1,126 @@
+"""Between text and token ids: chat template, incremental detokenisation, stop strings."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import TemplateError
+from tokenizers.decoders import DecodeStream
+
+from dflash_mlx.checkpoint import read_config, read_json
+from dflash_mlx.errors import CheckpointError, ModelNotFoundError, RequestError
+
+Prompt = str | Sequence[dict[str, str]] | Sequence[int]
+
+
+class Tokenizer:
+    """A model's tokenizer and chat template, and the ids that end its answers.
+
+    Attributes:
+        eos_token_ids: from generation_config.json, config.json and the tokenizer itself, all of them.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Loads the tokenizer of a model folder.
+
+        Raises:
+            ModelNotFoundError: the folder has no tokenizer.json.
+            CheckpointError: it cannot be read.
+        """
+        from transformers import AutoTokenizer  # takes a second to import, which no --help should pay
+
+        if not (folder / "tokenizer.json").is_file():
+            raise ModelNotFoundError(f"{folder} has no tokenizer.json.", "Get all of the model's files: the tokenizer belongs to them.")
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        except Exception as error:  # the library names no narrower kind
+            raise CheckpointError(f"the tokenizer in {folder} cannot be loaded ({error}).", "Get the model's files again.") from error
+        self.eos_token_ids = _eos_token_ids(folder, self._tokenizer.eos_token_id)
+
+    def encode(self, prompt: Prompt, raw: bool = False) -> list[int]:
+        """Token ids of a prompt.
+
+        Args:
+            prompt: text (one user message), messages with `role` and `content`, or token ids, used as they are.
+            raw: text goes to the model as it is, without the chat template.
+
+        Raises:
+            RequestError: the prompt is empty, of another form, no UTF-8 text, or refused by the template.
+        """
+        if isinstance(prompt, str):
+            if not prompt.strip():
+                raise RequestError("the prompt is empty.", "Say something to the model.")
+            if raw:
+                return self._checked(lambda: self._tokenizer.encode(prompt))
+            prompt = [{"role": "user", "content": prompt}]
+        items = list(prompt)
+        if items and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+            return items  # type: ignore[return-value]
+        if not items or not all(isinstance(item, dict) and {"role", "content"} <= item.keys() for item in items):
+            raise RequestError(
+                "the prompt is neither text, nor messages with role and content, nor token ids.",
+                'Give text, [{"role": "user", "content": "..."}], or a list of whole numbers.',
+            )
+        if self._tokenizer.chat_template is None:
+            raise RequestError("this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line.")
+        return self._checked(lambda: self._tokenizer.apply_chat_template(items, add_generation_prompt=True, return_dict=False))
+
+    @staticmethod
+    def _checked(encode: Any) -> list[int]:
+        try:
+            return list(encode())
+        except UnicodeEncodeError as error:
+            raise RequestError("the prompt holds characters that are no UTF-8 text.", "Send text encoded as UTF-8.") from error
+        except (TemplateError, TypeError) as error:
+            raise RequestError(f"the model's chat template refuses these messages ({error}).", "Check the roles and their order.") from error
+
+    def new_stream(self, stop: Sequence[str] = ()) -> "TextStream":
+        """An incremental decoder for one answer."""
+        return TextStream(self._tokenizer.backend_tokenizer, stop)
+
+
+class TextStream:
+    """Token ids in, text out as soon as it is certain: no broken characters, nothing that belongs to a stop string.
+
+    Special tokens give no text.
+    """
+
+    def __init__(self, tokenizer: Any, stop: Sequence[str]) -> None:
+        self._tokenizer = tokenizer
+        self._decoder = DecodeStream(skip_special_tokens=True)
+        self._stop = tuple(stop)
+        self._held = ""
+        self.stopped = False
+
+    def add(self, token: int) -> str:
+        """The text that a token makes certain. Once a stop string is complete, `stopped` is true."""
+        text = self._held + (self._decoder.step(self._tokenizer, token) or "")
+        found = [at for at in (text.find(s) for s in self._stop) if at >= 0]
+        if found:
+            self.stopped, self._held = True, ""
+            return text[: min(found)]
+        keep = max((_overlap(text, s) for s in self._stop), default=0)
+        self._held = text[len(text) - keep :]
+        return text[: len(text) - keep]
+
+    def flush(self) -> str:
+        """At the end: what was held back because a stop string might have begun. An unfinished character is dropped."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _overlap(text: str, stop: str) -> int:
+    """Length of the longest end of `text` with which `stop` begins."""
+    return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)
+
+
+def _eos_token_ids(folder: Path, of_tokenizer: int | None) -> frozenset[int]:
+    config = read_config(folder)
+    places = [config, config.get("text_config") or {}]
+    if (folder / "generation_config.json").is_file():
+        places.append(read_json(folder / "generation_config.json"))
+    found = {of_tokenizer}
+    for place in places:
+        ids = place.get("eos_token_id")
+        found.update(ids if isinstance(ids, list) else [ids])
+    return frozenset(i for i in found if isinstance(i, int))
