@@ -1,18 +1,22 @@
 """dflash-mlx: the same answer, faster, by block-diffusion speculative decoding on MLX."""
 
-from dflash_mlx.decoding.sampling import Sampling
-from dflash_mlx.decoding.statistics import Statistics
-from dflash_mlx.errors import (
-    CheckpointError,
-    DFlashError,
-    MemoryBudgetError,
-    ModelNotFoundError,
-    PairMismatchError,
-    RequestError,
-    UnsupportedModelError,
-)
-from dflash_mlx.generation import Chunk, Generation
-from dflash_mlx.pair import Pair, load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dflash_mlx.decoding.sampling import Sampling
+    from dflash_mlx.decoding.statistics import Statistics
+    from dflash_mlx.errors import (
+        CheckpointError,
+        DFlashError,
+        MemoryBudgetError,
+        ModelNotFoundError,
+        PairMismatchError,
+        RequestError,
+        UnsupportedModelError,
+    )
+    from dflash_mlx.generation import Chunk, Generation
+    from dflash_mlx.pair import Pair, load
 
 __all__ = [
     "CheckpointError",
@@ -29,3 +33,13 @@ __all__ = [
     "UnsupportedModelError",
     "load",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # a name is imported when it is first asked for: `dflash-mlx --help` must not wait a second for MLX and transformers
+    if name in __all__:
+        for module in ("errors", "decoding.sampling", "decoding.statistics", "generation", "pair"):
+            found = getattr(import_module(f"dflash_mlx.{module}"), name, None)
+            if found is not None:
+                return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

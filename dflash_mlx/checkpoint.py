@@ -36,14 +36,15 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise ModelNotFoundError(f"there is no folder {folder}.", "Check the path, or give a Hub name like owner/model.")
     if not (folder / "config.json").is_file():
-        raise ModelNotFoundError(f"{folder} has no config.json.", "Point to the folder that holds config.json and model.safetensors.")
+        raise ModelNotFoundError(
+            f"{folder} has no config.json.", "Point to the folder that holds config.json and model.safetensors."
+        )
     return read_json(folder / "config.json")
 
 
 def is_drafter(config: dict[str, Any]) -> bool:
     """Whether a config.json describes a DFlash drafter, whatever its model_type says (published ones say "qwen3")."""
-    architectures = config.get("architectures") or []
-    return "dflash_config" in config or any(str(name).startswith("DFlash") for name in architectures)
+    return "dflash_config" in config or "DFlash" in str(config.get("architectures"))
 
 
 def read_weights(folder: Path) -> Weights:
@@ -82,7 +83,8 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
     quantization = config.get("quantization")
     if quantization is None and config.get("quantization_config") is not None:
         raise UnsupportedModelError(
-            f"{folder} is quantised in a format other than MLX's.", "Use an MLX conversion of this model, or the original weights."
+            f"{folder} is quantised in a format other than MLX's.",
+            "Use an MLX conversion of this model, or the original weights.",
         )
     if quantization is not None:
         try:

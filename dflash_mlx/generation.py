@@ -92,23 +92,25 @@ def new_request(
     _check_sampling(sampling or Sampling())
     if verify != "fast":
         raise RequestError(f"verify {verify!r} is not available.", 'Use verify="fast".')
-    stops = (stop,) if isinstance(stop, str) else tuple(stop)
-    if not all(isinstance(s, str) and s for s in stops):
-        raise RequestError(f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at.")
+    stops = (stop,) if isinstance(stop, str) else stop
+    if not isinstance(stops, Sequence) or not all(isinstance(s, str) and s for s in stops):
+        raise RequestError(
+            f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at."
+        )
     width, mode_reason = _block_size(block_size, drafter)
     ids = tokenizer.encode(prompt, raw)
-    vocabulary, room = target.config.vocab_size, target.config.max_position_embeddings - len(ids)
+    vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
+    room = positions - len(ids)
     if not ids:
         raise RequestError("the prompt is empty.", "Say something to the model.")
     wrong = next((i for i in ids if not 0 <= i < vocabulary), None)
     if wrong is not None:
-        raise RequestError(f"token id {wrong} is not one of the model's {vocabulary}.", "Encode the prompt with the model's own tokenizer.")
-    if room < 1:
         raise RequestError(
-            f"the prompt has {len(ids)} tokens, the model's context holds {target.config.max_position_embeddings} and needs room to answer.",
-            "Shorten the prompt.",
+            f"token id {wrong} is not one of the model's {vocabulary}.", "Encode the prompt with the model's own tokenizer."
         )
-    return Request(ids, min(max_tokens, room), width, mode_reason, stops)
+    if room < 1:
+        raise RequestError(f"the prompt's {len(ids)} tokens fill the model's context of {positions}.", "Shorten the prompt.")
+    return Request(ids, min(max_tokens, room), width, mode_reason, tuple(stops))
 
 
 def generate_stream(
@@ -192,7 +194,9 @@ def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> tu
     if block_size == "auto":
         return min(AUTO_BLOCK_SIZE, trained), None
     if block_size > trained:
-        raise RequestError(f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}.")
+        raise RequestError(
+            f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
+        )
     return block_size, "block_size is 1" if block_size == 1 else None
 
 
@@ -212,6 +216,10 @@ def _check_sampling(sampling: Sampling) -> None:
     }
     wrong = next((name for name, fine in allowed.items() if not fine), None)
     if wrong:
-        raise RequestError(f"{wrong} {getattr(sampling, wrong)!r} makes no sense.", "See the documentation of Sampling for its range.")
+        raise RequestError(
+            f"{wrong} {getattr(sampling, wrong)!r} makes no sense.", "See the documentation of Sampling for its range."
+        )
     if not sampling.greedy:
-        raise RequestError("this version decodes greedily: temperature and penalties are not available.", "Use Sampling(temperature=0).")
+        raise RequestError(
+            "this version decodes greedily: temperature and penalties are not available.", "Use Sampling(temperature=0)."
+        )

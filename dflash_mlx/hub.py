@@ -36,7 +36,8 @@ def resolve_pair(target: str | Path, drafter: str | Path | None) -> PairFolders:
     if str(drafter) == "auto":
         if not beside.is_dir():
             raise ModelNotFoundError(
-                f"no drafter is known for {target}.", "Name one (--drafter FOLDER or Hub id), or decode plainly (--drafter none; drafter=None)."
+                f"no drafter is known for {target}.",
+                "Name one (--drafter FOLDER or Hub id), or decode plainly (--drafter none; drafter=None).",
             )
         return PairFolders(folder, beside)
     return PairFolders(folder, _demo() / "drafter" if str(drafter) == DEMO else resolve(drafter))
@@ -52,7 +53,9 @@ def resolve(name: str | Path) -> Path:
     if folder.is_dir():
         return folder
     if isinstance(name, Path) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", name):
-        raise ModelNotFoundError(f"there is no folder {name}.", f'Check the path, or give a Hub id like owner/model, or "{DEMO}".')
+        raise ModelNotFoundError(
+            f"there is no folder {name}.", f'Check the path, or give a Hub id like owner/model, or "{DEMO}".'
+        )
     return _download(name)
 
 
@@ -68,11 +71,13 @@ def _download(repository: str) -> Path:
         ) from error
     except RepositoryNotFoundError as error:
         raise ModelNotFoundError(
-            f"the Hub has no repository {repository}, or it is private.", "Check the spelling; for a private one run `hf auth login`."
+            f"the Hub has no repository {repository}, or it is private.",
+            "Check the spelling; for a private one run `hf auth login`.",
         ) from error
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise ModelNotFoundError(
-            f"{repository} is not in the Hub cache and the Hub cannot be reached.", "Check the connection, or give a folder on this machine."
+            f"{repository} is not in the Hub cache and the Hub cannot be reached.",
+            "Check the connection, or give a folder on this machine.",
         ) from error
 
 

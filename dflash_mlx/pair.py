@@ -77,7 +77,9 @@ class Pair:
     ) -> Generation:
         """The whole answer to a prompt. Arguments and errors as for `stream`."""
         chunks = list(
-            self.stream(prompt, max_tokens=max_tokens, sampling=sampling, block_size=block_size, stop=stop, verify=verify, raw=raw)
+            self.stream(
+                prompt, max_tokens=max_tokens, sampling=sampling, block_size=block_size, stop=stop, verify=verify, raw=raw
+            )
         )
         return Generation(
             text="".join(chunk.text for chunk in chunks),
@@ -134,8 +136,12 @@ def check_fit(target: Target, drafter: DFlash) -> None:
     if max(theirs.target_layer_ids) >= layers:
         raise _mismatch(f"the drafter reads target layer {max(theirs.target_layer_ids)}, the target's last is {layers - 1}")
     if theirs.mask_token_id >= ours.vocab_size:
-        raise _mismatch(f"the drafter's mask token is {theirs.mask_token_id}, the target's vocabulary ends at {ours.vocab_size - 1}")
+        raise _mismatch(
+            f"the drafter's mask token is {theirs.mask_token_id}, the target's vocabulary ends at {ours.vocab_size - 1}"
+        )
 
 
 def _mismatch(what: str) -> PairMismatchError:
-    return PairMismatchError(f"{what}: these two were not made for each other.", "Use the drafter made for this target, or none (--drafter none).")
+    return PairMismatchError(
+        f"{what}: these two were not made for each other.", "Use the drafter made for this target, or none (--drafter none)."
+    )

@@ -6,6 +6,7 @@ from typing import Any
 
 from jinja2 import TemplateError
 from tokenizers.decoders import DecodeStream
+from transformers import AutoTokenizer
 
 from dflash_mlx.checkpoint import read_config, read_json
 from dflash_mlx.errors import CheckpointError, ModelNotFoundError, RequestError
@@ -27,14 +28,16 @@ class Tokenizer:
             ModelNotFoundError: the folder has no tokenizer.json.
             CheckpointError: it cannot be read.
         """
-        from transformers import AutoTokenizer  # takes a second to import, which no --help should pay
-
         if not (folder / "tokenizer.json").is_file():
-            raise ModelNotFoundError(f"{folder} has no tokenizer.json.", "Get all of the model's files: the tokenizer belongs to them.")
+            raise ModelNotFoundError(
+                f"{folder} has no tokenizer.json.", "Get all of the model's files: the tokenizer belongs to them."
+            )
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         except Exception as error:  # the library names no narrower kind
-            raise CheckpointError(f"the tokenizer in {folder} cannot be loaded ({error}).", "Get the model's files again.") from error
+            raise CheckpointError(
+                f"the tokenizer in {folder} cannot be loaded ({error}).", "Get the model's files again."
+            ) from error
         self.eos_token_ids = _eos_token_ids(folder, self._tokenizer.eos_token_id)
 
     def encode(self, prompt: Prompt, raw: bool = False) -> list[int]:
@@ -53,7 +56,7 @@ class Tokenizer:
             if raw:
                 return self._checked(lambda: self._tokenizer.encode(prompt))
             prompt = [{"role": "user", "content": prompt}]
-        items = list(prompt)
+        items = list(prompt) if isinstance(prompt, Sequence) else []
         if items and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
             return items  # type: ignore[return-value]
         if not items or not all(isinstance(item, dict) and {"role", "content"} <= item.keys() for item in items):
@@ -62,7 +65,9 @@ class Tokenizer:
                 'Give text, [{"role": "user", "content": "..."}], or a list of whole numbers.',
             )
         if self._tokenizer.chat_template is None:
-            raise RequestError("this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line.")
+            raise RequestError(
+                "this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line."
+            )
         return self._checked(lambda: self._tokenizer.apply_chat_template(items, add_generation_prompt=True, return_dict=False))
 
     @staticmethod
@@ -72,7 +77,9 @@ class Tokenizer:
         except UnicodeEncodeError as error:
             raise RequestError("the prompt holds characters that are no UTF-8 text.", "Send text encoded as UTF-8.") from error
         except (TemplateError, TypeError) as error:
-            raise RequestError(f"the model's chat template refuses these messages ({error}).", "Check the roles and their order.") from error
+            raise RequestError(
+                f"the model's chat template refuses these messages ({error}).", "Check the roles and their order."
+            ) from error
 
     def new_stream(self, stop: Sequence[str] = ()) -> "TextStream":
         """An incremental decoder for one answer."""
@@ -119,8 +126,8 @@ def _eos_token_ids(folder: Path, of_tokenizer: int | None) -> frozenset[int]:
     places = [config, config.get("text_config") or {}]
     if (folder / "generation_config.json").is_file():
         places.append(read_json(folder / "generation_config.json"))
-    found = {of_tokenizer}
+    found: list[Any] = [of_tokenizer]
     for place in places:
         ids = place.get("eos_token_id")
-        found.update(ids if isinstance(ids, list) else [ids])
+        found += ids if isinstance(ids, list) else [ids]
     return frozenset(i for i in found if isinstance(i, int))

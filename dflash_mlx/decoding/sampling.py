@@ -12,7 +12,8 @@ class Sampling:
         top_p: keep the most likely tokens that together have this probability; 1 keeps all.
         top_k: keep this many of the most likely tokens; 0 keeps all.
         min_p: keep tokens at least this likely relative to the most likely one.
-        repetition_penalty: divides the positive logits of tokens already in the text, multiplies the negative ones; 1 does nothing.
+        repetition_penalty: divides the positive logits of tokens already in the text and multiplies the negative
+            ones; 1 does nothing.
         presence_penalty: subtracted from the logits of tokens already in the text.
         seed: makes sampled text repeatable.
     """

@@ -59,7 +59,7 @@ class TokenSequence:
     def read(self, *arrays: mx.array) -> list[list[int]]:
         """Integer arrays `[n]` as lists, fetched from the device in one piece."""
         self.device_reads += 1
-        flat = mx.concatenate([a.astype(mx.int32) for a in arrays]).tolist()
+        flat: list[int] = mx.concatenate([a.astype(mx.int32) for a in arrays]).tolist()  # type: ignore[assignment]
         lists, start = [], 0
         for array in arrays:
             lists.append(flat[start : start + array.size])

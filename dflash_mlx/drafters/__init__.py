@@ -28,7 +28,7 @@ def load_drafter(folder: str | Path, bits: int | None = None) -> DFlash:
         ModelNotFoundError, CheckpointError, UnsupportedModelError: see the errors' own text.
         RequestError: `bits` is not one of 2, 3, 4, 5, 6, 8.
     """
-    if bits not in (None, 2, 3, 4, 5, 6, 8):
+    if bits is not None and (type(bits) is not int or bits not in (2, 3, 4, 5, 6, 8)):
         raise RequestError(f"drafter_bits {bits!r} is not a width MLX quantises to.", "Use 2, 3, 4, 5, 6 or 8, or leave it out.")
     folder = Path(folder)
     config = read_config(folder)
@@ -42,7 +42,12 @@ def load_drafter(folder: str | Path, bits: int | None = None) -> DFlash:
     drafter = (DFlash2 if known.version == 2 else DFlash)(known)
     load_weights(drafter, weights, config, folder)
     if bits is not None and "quantization" not in config:
-        nn.quantize(drafter, GROUP_SIZE, bits, class_predicate=lambda _, m: isinstance(m, nn.Linear) and m.weight.shape[-1] % GROUP_SIZE == 0)
+        nn.quantize(
+            drafter,
+            GROUP_SIZE,
+            bits,
+            class_predicate=lambda _, m: isinstance(m, nn.Linear) and m.weight.shape[-1] % GROUP_SIZE == 0,
+        )
     drafter.fuse()
     mx.eval(drafter.parameters())
     return drafter

@@ -48,6 +48,17 @@ class DrafterConfig:
             CheckpointError: a required field is missing or impossible; the field is named.
             UnsupportedModelError: the config asks for something this runtime does not compute.
         """
+        try:
+            found = cls._read(config)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise CheckpointError(
+                f"the drafter's config.json has a field of the wrong kind ({error}).", "Get its files again."
+            ) from error
+        found._check(config.get("dflash_config") or {})
+        return found
+
+    @classmethod
+    def _read(cls, config: dict[str, Any]) -> "DrafterConfig":
         nested = config.get("dflash_config") or {}
         rope = dict(config.get("rope_parameters") or config.get("rope_scaling") or {})
 
@@ -58,18 +69,23 @@ class DrafterConfig:
             if default:
                 return default[0]
             raise CheckpointError(
-                f"the drafter's config.json has no {name}.", "Get the drafter's files again, or an export of this drafter that is complete."
+                f"the drafter's config.json has no {name}.",
+                "Get the drafter's files again, or an export of this drafter that is complete.",
             )
 
         def size(name: str, *default: Any) -> Any:
             value = field(name, *default)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise CheckpointError(f"the drafter's config.json has {name} {value!r}, not a positive whole number.", "Get its files again.")
+                raise CheckpointError(
+                    f"the drafter's config.json has {name} {value!r}, not a positive whole number.", "Get its files again."
+                )
             return value
 
-        version: Literal[1, 2] = 2 if "selector_rank" in nested or "DFlash2DraftModel" in (config.get("architectures") or []) else 1
+        version: Literal[1, 2] = (
+            2 if "selector_rank" in nested or "DFlash2DraftModel" in (config.get("architectures") or []) else 1
+        )
         layers = size("num_hidden_layers")
-        found = cls(
+        return cls(
             version=version,
             hidden_size=size("hidden_size"),
             num_hidden_layers=layers,
@@ -89,27 +105,40 @@ class DrafterConfig:
             layer_types=tuple(field("layer_types", ["full_attention"] * layers)),
             sliding_window=size("sliding_window", None),
             is_causal=field("is_causal", None),
-            **{name: size(name) for name in ("conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k")} if version == 2 else {},
+            **{name: size(name) for name in ("conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k")}
+            if version == 2
+            else {},
         )
-        found._check(nested)
-        return found
 
     def _check(self, nested: dict[str, Any]) -> None:
         if len(self.layer_types) != self.num_hidden_layers or set(self.layer_types) - set(LAYER_TYPES):
             raise CheckpointError(
-                f"the drafter's layer_types {list(self.layer_types)} do not describe its {self.num_hidden_layers} layers.", "Get its files again."
+                f"the drafter's layer_types {list(self.layer_types)} do not describe its {self.num_hidden_layers} layers.",
+                "Get its files again.",
             )
         if "sliding_attention" in self.layer_types and self.sliding_window is None:
             raise CheckpointError("the drafter's config.json has sliding layers and no sliding_window.", "Get its files again.")
+        for name in ("rms_norm_eps", "rope_theta"):
+            if not getattr(self, name) > 0:
+                raise CheckpointError(
+                    f"the drafter's config.json has {name} {getattr(self, name)}, not a positive number.", "Get its files again."
+                )
+        if type(self.mask_token_id) is not int or self.mask_token_id < 0:
+            raise CheckpointError(f"the drafter's mask_token_id {self.mask_token_id!r} is no token id.", "Get its files again.")
         if not self.target_layer_ids or not all(isinstance(i, int) and i >= 0 for i in self.target_layer_ids):
-            raise CheckpointError(f"the drafter's target_layer_ids {list(self.target_layer_ids)} name no layers.", "Get its files again.")
+            raise CheckpointError(
+                f"the drafter's target_layer_ids {list(self.target_layer_ids)} name no layers.", "Get its files again."
+            )
         if self.version == 2 and self.hidden_size % self.conv_group_size:
             raise CheckpointError(
-                f"the drafter's conv_group_size {self.conv_group_size} does not divide its hidden_size {self.hidden_size}.", "Get its files again."
+                f"the drafter's conv_group_size {self.conv_group_size} does not divide its hidden_size {self.hidden_size}.",
+                "Get its files again.",
             )
         unknown = [name for name in ("final_logit_softcapping", "output_multiplier", "input_multiplier") if nested.get(name)]
         if unknown:
-            raise UnsupportedModelError(f"the drafter's config.json asks for {unknown[0]}, which is not supported.", "Use another drafter.")
+            raise UnsupportedModelError(
+                f"the drafter's config.json asks for {unknown[0]}, which is not supported.", "Use another drafter."
+            )
 
     def window(self, layer: int) -> int | None:
         """How far back a layer sees, in positions, its own included; None: all the way."""

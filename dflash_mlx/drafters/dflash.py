@@ -50,9 +50,7 @@ class Attention(nn.Module):
         self.o_proj = nn.Linear(self.heads * self.head_dim, hidden, bias=False)
         self.q_norm = nn.RMSNorm(self.head_dim, config.rms_norm_eps)
         self.k_norm = nn.RMSNorm(self.head_dim, config.rms_norm_eps)
-        self.rope = initialize_rope(
-            self.head_dim, config.rope_theta, False, config.rope_scaling, config.max_position_embeddings
-        )
+        self.rope = initialize_rope(self.head_dim, config.rope_theta, False, config.rope_scaling, config.max_position_embeddings)
 
     def queries(self, x: mx.array, position: mx.array | int) -> mx.array:
         """Normed, rotated queries of rows `[B, rows, hidden]` at `position` and after: `[B, heads, rows, head_dim]`.
@@ -107,7 +105,7 @@ class DFlash(nn.Module):
     It holds nothing of a request: that is in the `Context` it is given.
     """
 
-    layer_class: type[nn.Module] = Layer
+    layer_class: type[Layer] = Layer
 
     def __init__(self, config: DrafterConfig) -> None:
         super().__init__()
@@ -130,7 +128,8 @@ class DFlash(nn.Module):
         parts = [p for layer in self.layers for p in (layer.self_attn.k_proj, layer.self_attn.v_proj)]
         if len({(type(p), getattr(p, "bits", 0), getattr(p, "group_size", 0), getattr(p, "mode", "")) for p in parts}) > 1:
             raise UnsupportedModelError(
-                "the drafter's k_proj and v_proj are quantised in different ways.", "Quantise them all alike, or use the original drafter."
+                "the drafter's k_proj and v_proj are quantised in different ways.",
+                "Quantise them all alike, or use the original drafter.",
             )
         fused = copy.copy(parts[0])
         for name in fused.parameters():

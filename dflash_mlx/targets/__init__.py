@@ -26,9 +26,12 @@ def load_target(folder: str | Path) -> Target:
     config = read_config(folder)
     if is_drafter(config):
         raise UnsupportedModelError(
-            f"{folder} holds a DFlash drafter, which cannot answer by itself.", "Give it as drafter, with the model it was made for as target."
+            f"{folder} holds a DFlash drafter, which cannot answer by itself.",
+            "Give it as drafter, with the model it was made for as target.",
         )
     family = config.get("model_type")
-    if family not in FAMILIES:
-        raise UnsupportedModelError(f"{folder} has model_type {family!r}, which is not supported.", f"Supported are {', '.join(FAMILIES)}.")
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise UnsupportedModelError(
+            f"{folder} has model_type {family!r}, which is not supported.", f"Supported are {', '.join(FAMILIES)}."
+        )
     return FAMILIES[family](folder, config)

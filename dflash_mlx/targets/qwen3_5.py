@@ -126,13 +126,17 @@ def gated_delta_net(net: GatedDeltaNet, x: mx.array, state: RecurrentState, comm
 def load(folder: Path, config: dict[str, Any]) -> Qwen35:
     """Builds the target of a checkpoint in mlx-lm's layout (or the original's), text part only."""
     text = config.get("text_config", config)
+    if not isinstance(text, dict):
+        raise CheckpointError(f"text_config in {folder / 'config.json'} is no JSON object.", "Get the model's files again.")
     missing = [name for name in REQUIRED if not isinstance(text.get(name), int) or text[name] < 1]
     if missing:
         raise CheckpointError(f"{folder / 'config.json'} has no usable {missing[0]}.", "Get the model's files again.")
     try:
         model = Model(ModelArgs.from_dict(config))
     except (TypeError, ValueError, KeyError, AttributeError, ZeroDivisionError) as error:
-        raise CheckpointError(f"{folder / 'config.json'} describes no Qwen3.5 model ({error}).", "Get the model's files again.") from error
+        raise CheckpointError(
+            f"{folder / 'config.json'} describes no Qwen3.5 model ({error}).", "Get the model's files again."
+        ) from error
     load_weights(model, model.sanitize(read_weights(folder)), config, folder)
     mx.eval(model.parameters())
     return Qwen35(model)

@@ -1,0 +1,116 @@
+"""Detokenisation, stop strings and prompts, against the tokenizers library decoding in one go."""
+
+import random
+
+import pytest
+from fixture_data import CHECKPOINTS
+from tokenizers import Tokenizer as Reference
+
+from dflash_mlx.errors import RequestError
+from dflash_mlx.text import Tokenizer
+
+FOLDER = CHECKPOINTS / "target_qwen3_5"
+TEXTS = [
+    "plain words",
+    " leading and trailing ",
+    "naïve café",
+    "漢字かな交じり文",
+    "🙂👩‍👩‍👧‍👦 flags 🇩🇪",
+    "שלום עולם",
+    "a\n\n\tb  c",
+    "e\u0301",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Reference:
+    return Reference.from_file(str(FOLDER / "tokenizer.json"))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_pieces_join_to_the_text_and_none_is_broken(text: str, tokenizer: Tokenizer, reference: Reference) -> None:
+    stream, ids = tokenizer.new_stream(), reference.encode(text).ids
+    pieces = [stream.add(i) for i in ids] + [stream.flush()]
+    assert "".join(pieces) == reference.decode(ids)
+    assert not any("\ufffd" in piece for piece in pieces)
+
+
+def test_an_unfinished_character_at_the_end_is_dropped(tokenizer: Tokenizer, reference: Reference) -> None:
+    ids = reference.encode("ab漢").ids
+    stream = tokenizer.new_stream()
+    assert "".join([stream.add(i) for i in ids[:-1]] + [stream.flush()]) == "ab"
+
+
+def test_bytes_that_are_no_character_become_one_mark_and_the_text_goes_on(tokenizer: Tokenizer, reference: Reference) -> None:
+    ids = [reference.encode("漢").ids[0], *reference.encode("ok then").ids]
+    stream = tokenizer.new_stream()
+    assert "".join(stream.add(i) for i in ids) == "\ufffdok then"
+
+
+def test_special_tokens_and_ids_outside_the_tokenizer_give_no_text(tokenizer: Tokenizer) -> None:
+    stream = tokenizer.new_stream()
+    assert [stream.add(i) for i in (240, 241, 243, 250, 255)] == [""] * 5
+
+
+@pytest.mark.parametrize("stop", [("END",), ("xEND", "END"), ("E",), ("never", "END", "ND")])
+def test_text_ends_before_the_earliest_stop_string_and_never_shows_part_of_it(
+    stop: tuple[str, ...], tokenizer: Tokenizer, reference: Reference
+) -> None:
+    text = "an EN and an E, then xEND and more"
+    wanted = text[: min(text.find(s) for s in stop if s in text)]
+    stream, out = tokenizer.new_stream(stop), ""
+    for i in reference.encode(text).ids:
+        out += stream.add(i)
+        assert wanted.startswith(out)
+        if stream.stopped:
+            break
+    assert stream.stopped and out == wanted
+
+
+def test_what_looked_like_a_stop_string_is_given_back_at_the_end(tokenizer: Tokenizer, reference: Reference) -> None:
+    stream = tokenizer.new_stream(("</answer>",))
+    assert "".join([stream.add(i) for i in reference.encode("so </ans").ids] + [stream.flush()]) == "so </ans"
+
+
+def test_stop_strings_hold_back_nothing_else(tokenizer: Tokenizer, reference: Reference) -> None:
+    rng = random.Random(0)
+    for _ in range(200):
+        text = "".join(rng.choice("ab") for _ in range(30))
+        stop = "".join(rng.choice("ab") for _ in range(rng.randint(1, 6)))
+        stream, out = tokenizer.new_stream((stop,)), ""
+        for i in reference.encode(text).ids:
+            out += stream.add(i)
+            if stream.stopped:
+                break
+        out += stream.flush()
+        assert out == text.split(stop)[0]
+
+
+def test_text_goes_through_the_template_as_one_user_message(tokenizer: Tokenizer, reference: Reference) -> None:
+    wanted = reference.encode("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n").ids
+    assert tokenizer.encode("Hi") == wanted
+    assert tokenizer.encode([{"role": "user", "content": "Hi"}]) == wanted
+
+
+def test_raw_text_and_ids_go_to_the_model_as_they_are(tokenizer: Tokenizer, reference: Reference) -> None:
+    assert tokenizer.encode("Hi <|im_end|>", raw=True) == reference.encode("Hi <|im_end|>").ids
+    assert tokenizer.encode([5, 6, 7]) == [5, 6, 7]
+
+
+@pytest.mark.parametrize("prompt", ["", " \n", [], [1, "a"], [{"content": "x"}], [True], 5, None, {"role": "user"}, "bad \udcff"])
+def test_impossible_prompts_are_refused(prompt: object, tokenizer: Tokenizer) -> None:
+    with pytest.raises(RequestError):
+        tokenizer.encode(prompt)  # type: ignore[arg-type]
+
+
+def test_every_place_that_names_an_end_of_sequence_counts(tmp_path) -> None:
+    for file in FOLDER.iterdir():
+        if file.suffix in (".json", ".jinja"):
+            (tmp_path / file.name).write_text(file.read_text())
+    (tmp_path / "generation_config.json").write_text('{"eos_token_id": [242, 7]}')
+    assert Tokenizer(tmp_path).eos_token_ids == {240, 242, 7}
