@@ -48,26 +48,49 @@ def is_drafter(config: dict[str, Any]) -> bool:
 
 
 def read_weights(folder: Path) -> Weights:
-    """All tensors of a folder's model*.safetensors, lazily loaded.
+    """All tensors of a folder, lazily loaded: of the files its index names, else of its model*.safetensors.
 
     Raises:
         ModelNotFoundError: there is no such file.
-        CheckpointError: a file is truncated or damaged (found from its header, before MLX maps it).
+        CheckpointError: a file is truncated or damaged (found from its header, before MLX maps it), missing or outside
+            the folder, or two files hold the same tensor.
     """
-    files = sorted(folder.glob("model*.safetensors"))
-    if not files:
-        raise ModelNotFoundError(f"{folder} has no model*.safetensors.", "Point to a folder with weights in safetensors format.")
     weights: Weights = {}
-    for file in files:
+    for file in _weight_files(folder):
         try:
             with safe_open(file, framework="numpy"):  # checks the header against the file's size
                 pass
-            weights.update(mx.load(str(file)))  # type: ignore[arg-type]
+            tensors: Weights = mx.load(str(file))  # type: ignore[assignment]
         except (SafetensorError, OSError, RuntimeError, ValueError) as error:
             raise CheckpointError(
                 f"{file} is damaged or incomplete ({error}).", "Get the file again: an interrupted download looks like this."
             ) from error
+        if twice := sorted(tensors.keys() & weights.keys()):
+            raise CheckpointError(f"{folder} has {twice[0]} in two files.", "Get the model's files again, into an empty folder.")
+        weights |= tensors
     return weights
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        files = sorted(folder.glob("model*.safetensors"))
+        if not files:
+            raise ModelNotFoundError(
+                f"{folder} has no model*.safetensors.", "Point to a folder with weights in safetensors format."
+            )
+        return files
+    names = read_json(index).get("weight_map")
+    if not isinstance(names, dict) or not names:
+        raise CheckpointError(f"{index} has no weight_map.", "Get the model's files again.")
+    for name in sorted(map(str, set(names.values()))):
+        if Path(name).name != name or not name.endswith(".safetensors"):
+            raise CheckpointError(
+                f"{index} names {name!r}, which is no weights file of this folder.", "Do not use this checkpoint."
+            )
+        if not (folder / name).is_file():
+            raise CheckpointError(f"{folder} lacks {name}, which its index names.", "Download the model again: it resumes.")
+    return [folder / name for name in sorted(set(names.values()))]
 
 
 def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], folder: Path) -> None:
@@ -77,7 +100,7 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
     default `group_size`, `bits` and `mode`, and under a layer's own name what differs for it.
 
     Raises:
-        CheckpointError: tensors missing, left over, or of a shape that contradicts config.json.
+        CheckpointError: tensors missing, left over, of a shape that contradicts config.json, or with NaN or infinity.
         UnsupportedModelError: the checkpoint is quantised in a way MLX does not name.
     """
     quantization = config.get("quantization")
@@ -93,7 +116,8 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
             raise CheckpointError(
                 f'"quantization" in {folder / "config.json"} does not fit the model ({error}).', "Get the model's files again."
             ) from error
-    _check(dict(tree_flatten(model.parameters())), weights, folder)
+    _check_shapes(dict(tree_flatten(model.parameters())), weights, folder)
+    _check_finite(weights, folder)
     model.load_weights(list(weights.items()))
     model.eval()
 
@@ -109,7 +133,7 @@ def _quantize(model: nn.Module, weights: Weights, quantization: dict[str, Any]) 
     nn.quantize(model, **default, class_predicate=predicate)
 
 
-def _check(expected: dict[str, Any], weights: Weights, folder: Path) -> None:
+def _check_shapes(expected: dict[str, Any], weights: Weights, folder: Path) -> None:
     missing, extra = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
     for what, names in (("lacks", missing), ("has unexpected", extra)):
         if names:
@@ -122,4 +146,14 @@ def _check(expected: dict[str, Any], weights: Weights, folder: Path) -> None:
             raise CheckpointError(
                 f"{name} in {folder} has shape {weights[name].shape}, config.json asks for {tensor.shape}.",
                 "The weights and config.json are not of the same model: get both again.",
+            )
+
+
+def _check_finite(weights: Weights, folder: Path) -> None:
+    floating = {name: w for name, w in weights.items() if mx.issubdtype(w.dtype, mx.floating)}
+    finite = mx.stack([mx.isfinite(w).all() for w in floating.values()]).tolist()
+    for name, fine in zip(floating, finite):  # type: ignore[arg-type]
+        if not fine:
+            raise CheckpointError(
+                f"{name} in {folder} holds NaN or infinity.", "Get the model's files again, or another conversion."
             )

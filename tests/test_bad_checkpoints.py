@@ -120,6 +120,66 @@ def test_missing_and_extra_tensors(target: Path, drafter: Path) -> None:
     refused(dm.CheckpointError, "layers.7.extra", drafter=drafter)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("folder", ["target", "drafter"])
+def test_nan_and_infinity_in_weights(folder: str, value: float, target: Path, drafter: Path) -> None:
+    name = "language_model.model.layers.2.mlp.up_proj.weight" if folder == "target" else "layers.2.mlp.up_proj.weight"
+    edit_weights(target if folder == "target" else drafter, lambda w: w[name].__setitem__((3, 3), value))
+    refused(dm.CheckpointError, name, "NaN", target=target, drafter=drafter)
+
+
+def shard(folder: Path, first: int = 30) -> dict[str, str]:
+    """Splits a checkpoint in two files; returns the index's weight_map."""
+    weights = mx.load(str(folder / "model.safetensors"))
+    mx.eval(weights)
+    (folder / "model.safetensors").unlink()
+    names, weight_map = sorted(weights), {}
+    for i, part in enumerate((names[:first], names[first:]), 1):
+        file = f"model-0000{i}-of-00002.safetensors"
+        mx.save_safetensors(str(folder / file), {name: weights[name] for name in part})
+        weight_map |= dict.fromkeys(part, file)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    return weight_map
+
+
+def test_shards_load_and_a_missing_one_is_named(target: Path) -> None:
+    shard(target)
+    mx.save_safetensors(str(target / "model-old.safetensors"), {"stray": mx.zeros(2)})  # not in the index: not read
+    dm.load(target, drafter=DRAFTER)
+    (target / "model-00002-of-00002.safetensors").unlink()
+    refused(dm.CheckpointError, "model-00002-of-00002.safetensors", target=target)
+
+
+@pytest.mark.parametrize("name", ["../other/model.safetensors", "/etc/passwd", "model.bin", "..", "", None, 5])
+def test_an_index_that_points_elsewhere(name: object, target: Path) -> None:
+    weight_map = shard(target)
+    index = {"weight_map": weight_map | {sorted(weight_map)[0]: name}}
+    (target / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(dm.CheckpointError, "index", target=target)
+
+
+@pytest.mark.parametrize("index", [{}, {"weight_map": []}, {"weight_map": {}}, []])
+def test_an_index_without_a_map(index: object, target: Path) -> None:
+    (target / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(dm.CheckpointError, "index", target=target)
+
+
+def test_one_tensor_in_two_files(target: Path) -> None:
+    mx.save_safetensors(str(target / "model-2.safetensors"), {"language_model.model.norm.weight": mx.ones(64)})
+    refused(dm.CheckpointError, "two files", target=target)
+
+
+def test_two_names_for_one_tensor(target: Path) -> None:
+    edit_weights(target, lambda w: w.update({"model.language_model.norm.weight": mx.ones(64)}))
+    refused(dm.CheckpointError, "norm.weight", target=target)
+
+
+@pytest.mark.parametrize("layers", [9, 10**9, 2**70])
+def test_more_layers_than_the_weights_have(layers: int, target: Path) -> None:
+    edit_config(target, lambda c: c["text_config"].update(num_hidden_layers=layers))
+    refused(dm.CheckpointError, str(layers), "8", target=target)
+
+
 def test_tensors_of_another_shape(drafter: Path) -> None:
     edit_weights(drafter, lambda w: w.update({"norm.weight": mx.zeros(65)}))
     refused(dm.CheckpointError, "norm.weight", "65", "64", drafter=drafter)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dflash_mlx.errors import CheckpointError, UnsupportedModelError
+from dflash_mlx.errors import CheckpointError
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
 
@@ -14,6 +14,8 @@ class DrafterConfig:
 
     `version` 1 is DFlash, 2 is DFlash 2; the `conv_*` and `selector_*` sizes are 0 for version 1.
     `is_causal` None means that the checkpoint does not say: see `causal`.
+    `input_embedding_scale` multiplies the target's embeddings, `output_multiplier` the head's logits, which
+    `final_logit_softcapping` c then bends to c * tanh(logits / c).
     """
 
     version: Literal[1, 2]
@@ -35,6 +37,9 @@ class DrafterConfig:
     layer_types: tuple[str, ...]
     sliding_window: int | None
     is_causal: bool | None
+    input_embedding_scale: float
+    output_multiplier: float
+    final_logit_softcapping: float | None
     conv_kernel_size: int = 0
     conv_group_size: int = 0
     selector_rank: int = 0
@@ -46,7 +51,6 @@ class DrafterConfig:
 
         Raises:
             CheckpointError: a required field is missing or impossible; the field is named.
-            UnsupportedModelError: the config asks for something this runtime does not compute.
         """
         try:
             found = cls._read(config)
@@ -54,7 +58,7 @@ class DrafterConfig:
             raise CheckpointError(
                 f"the drafter's config.json has a field of the wrong kind ({error}).", "Get its files again."
             ) from error
-        found._check(config.get("dflash_config") or {})
+        found._check()
         return found
 
     @classmethod
@@ -105,12 +109,15 @@ class DrafterConfig:
             layer_types=tuple(field("layer_types", ["full_attention"] * layers)),
             sliding_window=size("sliding_window", None),
             is_causal=field("is_causal", None),
+            input_embedding_scale=float(field("input_embedding_scale", 1.0)),
+            output_multiplier=float(field("output_multiplier", 1.0)),
+            final_logit_softcapping=float(field("final_logit_softcapping", 0.0)) or None,
             **{name: size(name) for name in ("conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k")}
             if version == 2
             else {},
         )
 
-    def _check(self, nested: dict[str, Any]) -> None:
+    def _check(self) -> None:
         if len(self.layer_types) != self.num_hidden_layers or set(self.layer_types) - set(LAYER_TYPES):
             raise CheckpointError(
                 f"the drafter's layer_types {list(self.layer_types)} do not describe its {self.num_hidden_layers} layers.",
@@ -133,11 +140,6 @@ class DrafterConfig:
             raise CheckpointError(
                 f"the drafter's conv_group_size {self.conv_group_size} does not divide its hidden_size {self.hidden_size}.",
                 "Get its files again.",
-            )
-        unknown = [name for name in ("final_logit_softcapping", "output_multiplier", "input_multiplier") if nested.get(name)]
-        if unknown:
-            raise UnsupportedModelError(
-                f"the drafter's config.json asks for {unknown[0]}, which is not supported.", "Use another drafter."
             )
 
     def window(self, layer: int) -> int | None:

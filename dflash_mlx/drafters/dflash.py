@@ -165,7 +165,7 @@ class DFlash(nn.Module):
     def hidden(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head) -> mx.array:
         """Normed hidden states of a block's rows, the anchor's included: `[1, block_size, hidden]`."""
         masks = mx.full((block_size - 1,), self.config.mask_token_id, mx.int32)
-        x = target.embed(mx.concatenate([anchor, masks])[None]).astype(self.dtype)
+        x = target.embed(mx.concatenate([anchor, masks])[None]).astype(self.dtype) * self.config.input_embedding_scale
         visible: dict[tuple[int | None, bool], mx.array] = {}
         for i, (layer, cache) in enumerate(zip(self.layers, context.layers)):
             kind = (self.config.window(i), self.config.causal(i))
@@ -185,7 +185,13 @@ class DFlash(nn.Module):
             target: embeds the block and reads the logits.
         """
         hidden = self.hidden(anchor, context, position, block_size, target)[:, 1:]
-        return Draft(self.choose(hidden, target.lm_head(hidden), anchor), None)
+        return Draft(self.choose(hidden, self.logits(hidden, target), anchor), None)
+
+    def logits(self, hidden: mx.array, target: Head) -> mx.array:
+        """The target's head over the drafter's hidden states, scaled and bent as the checkpoint wants it."""
+        logits = target.lm_head(hidden) * self.config.output_multiplier
+        cap = self.config.final_logit_softcapping
+        return mx.tanh(logits / cap) * cap if cap else logits
 
     def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array) -> mx.array:
         """The drafted tokens, int32 `[rows]`, from `hidden` `[1, rows, hidden]` and `logits` `[1, rows, vocab]`."""

@@ -6,13 +6,21 @@ from typing import Any
 
 from dflash_mlx.checkpoint import is_drafter, read_config
 from dflash_mlx.errors import UnsupportedModelError
-from dflash_mlx.targets import qwen3_5
+from dflash_mlx.targets import qwen3, qwen3_5, qwen3_moe, qwen3_next
 from dflash_mlx.targets.base import Target, TargetConfig
 from dflash_mlx.targets.state import State
 
 __all__ = ["State", "Target", "TargetConfig", "load_target"]
 
-FAMILIES: dict[str, Callable[[Path, dict[str, Any]], Target]] = {"qwen3_5": qwen3_5.load, "qwen3_5_text": qwen3_5.load}
+FAMILIES: dict[str, Callable[[Path, dict[str, Any]], Target]] = {
+    "qwen3": qwen3.load,
+    "qwen3_moe": qwen3_moe.load,
+    "qwen3_5": qwen3_5.load,
+    "qwen3_5_text": qwen3_5.load,
+    "qwen3_5_moe": qwen3_5.load_moe,
+    "qwen3_5_moe_text": qwen3_5.load_moe,
+    "qwen3_next": qwen3_next.load,
+}
 
 
 def load_target(folder: str | Path) -> Target:

@@ -1,6 +1,7 @@
 """The loop against plain decoding by mlx-lm (recorded), against other engines' loops (recorded), and inside a block."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import mlx.core as mx
 import pytest
@@ -10,13 +11,16 @@ from dflash_mlx.decoding import prefill as prefill_module
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sequence import TokenSequence
-from dflash_mlx.drafters import load_drafter
-from dflash_mlx.targets import load_target
+from dflash_mlx.drafters import Draft, load_drafter
+from dflash_mlx.drafters.context import Context
+from dflash_mlx.targets import Target, load_target
 
-PAIRS = [("target_qwen3_5", f"dflash2_{kind}") for kind in ("full", "swa", "swa_bidir")] + [
-    ("target_qwen3_5_4bit", "dflash2_full")
+PAIRS = [("target_qwen3_5", f"dflash2_{kind}") for kind in ("full", "swa", "swa_bidir")]
+PAIRS += [("target_qwen3", f"dflash1_{kind}") for kind in ("full", "swa", "swa_bidir")]
+PAIRS += [("target_qwen3_5_4bit", "dflash2_full"), ("target_qwen3_4bit", "dflash1_full")]
+FAMILIES = [
+    f"target_{family}{suffix}" for family in ("qwen3", "qwen3_moe", "qwen3_5_tied", "qwen3_5_moe") for suffix in ("", "_4bit")
 ]
-
 
 target_of, drafter_of = cache(load_target), cache(load_drafter)
 
@@ -57,6 +61,45 @@ def test_tokens_equal_mlx_lms_at_the_widths_between(block_size: int) -> None:
     prompt, greedy = recorded_prompts("target_qwen3_5")[block_size % 6]
     for drafter in ("dflash2_full", "dflash2_swa"):
         assert decode(new_sequence("target_qwen3_5", drafter), prompt, block_size, 64)[0] == greedy[:64]
+
+
+class ScriptedDrafter:
+    """Drafts what the target is known to say, with mistakes in known places, so that every accepted count occurs."""
+
+    config = SimpleNamespace(target_layer_ids=(0, 1), block_size=8)
+
+    def __init__(self, prompt: list[int], greedy: list[int]) -> None:
+        self.start, self.greedy, self.injected = len(prompt), greedy, 0
+
+    def new_context(self) -> Context:
+        return Context([])
+
+    def inject(self, features: mx.array, context: Context, position: mx.array) -> None:
+        assert position.item() == self.injected, "features must arrive without gap or overlap"
+        self.injected += features.shape[1]
+
+    def draft(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Target) -> Draft:
+        at = position.item() - self.start
+        assert anchor.item() == self.greedy[at]
+        ids = [(t if (at + i) % 5 or not i else t + 1) % 240 for i, t in enumerate(self.greedy[at + 1 : at + block_size])]
+        return Draft(mx.array(ids + [0] * (block_size - 1 - len(ids)), mx.int32), None)
+
+
+@pytest.mark.parametrize("target", FAMILIES)
+def test_every_family_at_every_width_equals_mlx_lm(target: str) -> None:
+    counts = set()
+    for width, (prompt, greedy) in zip(range(2, 9), recorded_prompts(target) + recorded_prompts(target)[:1]):
+        sequence = TokenSequence(target_of(CHECKPOINTS / target), ScriptedDrafter(prompt, greedy))  # type: ignore[arg-type]
+        tokens, cycles = decode(sequence, prompt, width, 128)
+        assert tokens == greedy
+        counts |= {cycle.accepted for cycle in cycles}
+    assert {0, 1, 2, 3, 4} <= counts
+
+
+@pytest.mark.parametrize("target", FAMILIES)
+def test_every_family_decodes_plainly_as_mlx_lm(target: str) -> None:
+    for prompt, greedy in recorded_prompts(target)[:3]:
+        assert decode(new_sequence(target, None), prompt, 1, 128)[0] == greedy
 
 
 def test_one_device_read_a_cycle() -> None:

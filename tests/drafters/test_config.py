@@ -3,7 +3,7 @@
 import pytest
 
 from dflash_mlx.drafters import DrafterConfig
-from dflash_mlx.errors import CheckpointError, UnsupportedModelError
+from dflash_mlx.errors import CheckpointError
 
 DFLASH2_27B = {
     "architectures": ["DFlash2DraftModel"],
@@ -105,7 +105,11 @@ def test_impossible_values_are_refused(field: str, value: object) -> None:
         DrafterConfig.from_dict(DFLASH2_27B | {field: value})
 
 
-def test_what_is_not_computed_is_refused() -> None:
-    nested = DFLASH2_27B["dflash_config"] | {"final_logit_softcapping": 20.0}
-    with pytest.raises(UnsupportedModelError, match="final_logit_softcapping"):
-        DrafterConfig.from_dict(DFLASH2_27B | {"dflash_config": nested})
+def test_multipliers_and_soft_cap_are_read() -> None:
+    nested = DFLASH2_27B["dflash_config"] | {
+        "final_logit_softcapping": 20.0,
+        "output_multiplier": 0.196,
+        "input_embedding_scale": 3,
+    }
+    config = DrafterConfig.from_dict(DFLASH2_27B | {"dflash_config": nested})
+    assert (config.final_logit_softcapping, config.output_multiplier, config.input_embedding_scale) == (20.0, 0.196, 3.0)

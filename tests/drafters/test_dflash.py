@@ -1,5 +1,7 @@
 """DFlash and DFlash 2 over the recorded multi-round scenarios: hidden states, logits and drafted ids."""
 
+from dataclasses import replace
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -125,3 +127,17 @@ def test_float16_weights_never_compute_in_float16(tmp_path) -> None:
     context = drafter.new_context(16)
     drafter.inject(mx.zeros((1, 4, 192), mx.float16), context, mx.array([0], mx.int32))
     assert {a.dtype for a in context.arrays} == {mx.bfloat16}
+
+
+def test_multipliers_and_soft_cap_bend_embeddings_and_logits_as_published() -> None:
+    drafter, target = load_drafter(CHECKPOINTS / "dflash2_full"), EmbeddingAndHead("dflash2_full")
+    hidden, anchor, start = mx.random.normal((1, 3, 64)), mx.array([9], mx.int32), mx.array([0], mx.int32)
+    plain = np.array(target.lm_head(hidden), np.float64)
+    scaled_target = EmbeddingAndHead("dflash2_full")
+    scaled_target.embedding = scaled_target.embedding * 3
+    wanted = drafter.hidden(anchor, drafter.new_context(8), start, 4, scaled_target)
+    drafter.config = replace(drafter.config, input_embedding_scale=3.0, output_multiplier=0.196, final_logit_softcapping=2.0)
+    np.testing.assert_allclose(np.array(drafter.logits(hidden, target)), 2 * np.tanh(plain * 0.196 / 2), atol=1e-5)
+    np.testing.assert_allclose(
+        np.array(drafter.hidden(anchor, drafter.new_context(8), start, 4, target)), np.array(wanted), atol=1e-5
+    )

@@ -1,4 +1,4 @@
-"""The Qwen3.5 target against mlx-lm: recorded outputs, and mlx-lm's own model run beside it."""
+"""Targets of every family against mlx-lm: recorded outputs, and mlx-lm's own model run beside ours."""
 
 import json
 import shutil
@@ -7,11 +7,13 @@ import mlx.core as mx
 import numpy as np
 import pytest
 from fixture_data import CHECKPOINTS, expected
+from mlx_lm.models.cache import make_prompt_cache
 from mlx_lm.utils import load_model
 
 from dflash_mlx.targets import Target, load_target
 
-NAMES = ["target_qwen3_5", "target_qwen3_5_4bit", "target_qwen3_5_tied", "target_qwen3_5_tied_4bit"]
+FAMILIES = ["qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_tied", "qwen3_5_moe"]
+NAMES = [f"target_{family}{suffix}" for family in FAMILIES for suffix in ("", "_4bit")]
 TOLERANCE = 2e-4  # absolute, of logits; see fixtures/README.md
 
 
@@ -72,7 +74,7 @@ def test_every_accepted_count_of_every_width_leaves_the_state_of_feeding_one_by_
     plain, _ = load_model(CHECKPOINTS / name)
 
     def plain_logits(count: int) -> np.ndarray:
-        cache = plain.make_cache()
+        cache = make_prompt_cache(plain)
         plain(mx.array(prompt)[None], cache=cache)
         for token in block[:count]:
             plain(mx.array([[int(token)]]), cache=cache)
@@ -80,7 +82,7 @@ def test_every_accepted_count_of_every_width_leaves_the_state_of_feeding_one_by_
 
     wanted = [plain_logits(count) for count in range(9)]
     for width in range(2, 9):
-        for count in range(0, width + 1):
+        for count in range(width + 1):
             state = target.new_state(n + 9)
             target.forward(mx.array(prompt)[None], state, at(0), commit=True)
             target.forward(mx.array(block[:width])[None], state, at(n))

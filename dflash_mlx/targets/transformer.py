@@ -1,0 +1,129 @@
+"""What all Qwen families share: pre-norm layers of attention (or recurrence) and MLP, over an mlx-lm model.
+
+Weights, norms, attention, MLP, MoE block and RoPE are mlx-lm's own, unpatched. A family's file names its model and,
+where it has recurrent layers, how their inputs are projected.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+
+from dflash_mlx.checkpoint import Weights, load_weights, read_weights
+from dflash_mlx.errors import CheckpointError
+from dflash_mlx.targets.base import Target, TargetConfig
+from dflash_mlx.targets.state import AttentionState, RecurrentState, State
+
+SIZES = (
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "vocab_size",
+    "max_position_embeddings",
+)
+
+
+class TransformerTarget(Target):
+    """A target over an mlx-lm text model: `args`, `model` (embed_tokens, layers, norm) and, untied, `lm_head`."""
+
+    def __init__(self, text: nn.Module) -> None:
+        self.text = text
+        self.args = args = text.args
+        self.layers = text.model.layers
+        self.dtype = text.model.norm.weight.dtype
+        self.config = TargetConfig(
+            args.model_type, args.hidden_size, args.vocab_size, args.num_hidden_layers, args.max_position_embeddings
+        )
+
+    def embed(self, ids: mx.array) -> mx.array:
+        return self.text.model.embed_tokens(ids)
+
+    def lm_head(self, hidden: mx.array) -> mx.array:
+        return self.text.model.embed_tokens.as_linear(hidden) if self.args.tie_word_embeddings else self.text.lm_head(hidden)
+
+    def new_state(self, capacity: int) -> State:
+        state = State([self._new_layer_state(layer) for layer in self.layers])
+        state.reserve(capacity)
+        return state
+
+    def _new_layer_state(self, layer: nn.Module) -> AttentionState | RecurrentState:
+        if "linear_attn" not in layer:
+            return AttentionState(self.args.num_key_value_heads, self.args.head_dim, self.dtype)
+        net = layer.linear_attn
+        conv = mx.zeros((1, net.conv_kernel_size - 1, net.conv_dim), self.dtype)
+        return RecurrentState(conv, mx.zeros((1, net.num_v_heads, net.head_v_dim, net.head_k_dim), mx.float32))
+
+    def forward(
+        self, ids: mx.array, state: State, position: mx.array, taps: Sequence[int] = (), commit: bool = False
+    ) -> tuple[mx.array, mx.array | None]:
+        x = self.embed(ids)
+        mask = state.visible(position, ids.shape[1])
+        tapped: dict[int, mx.array] = {}
+        for i, (layer, layer_state) in enumerate(zip(self.layers, state.layers)):
+            rows = layer.input_layernorm(x)
+            if isinstance(layer_state, RecurrentState):
+                x = x + self.recur(layer.linear_attn, rows, layer_state, commit)
+            else:
+                x = x + layer.self_attn(rows, mask, layer_state.at(position))
+            x = x + layer.mlp(layer.post_attention_layernorm(x))
+            if i in taps:
+                tapped[i] = x
+        features = mx.concatenate([tapped[i] for i in taps], axis=-1) if taps else None
+        return self.text.model.norm(x), features
+
+    def recur(self, net: nn.Module, x: mx.array, state: RecurrentState, commit: bool) -> mx.array:
+        """A recurrent layer over `[1, rows, hidden]`; families that have such layers define it."""
+        raise TypeError(f"{self.args.model_type} has no recurrent layers")
+
+
+def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Sequence[str] = ()) -> nn.Module:
+    """The mlx-lm model of a checkpoint in mlx-lm's layout or the original's, text part only, with its weights.
+
+    Args:
+        family: the module of `mlx_lm.models`.
+        sizes: further fields of config.json that must be positive whole numbers.
+
+    Raises:
+        CheckpointError: config.json or the weights are damaged, or contradict each other.
+    """
+    file = folder / "config.json"
+    text = config.get("text_config", config)
+    if not isinstance(text, dict):
+        raise CheckpointError(f"text_config in {file} is no JSON object.", "Get the model's files again.")
+    for name in (*SIZES, *sizes):
+        if type(text.get(name)) is not int or text[name] < 1:
+            raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
+    weights = read_weights(folder)
+    layers = 1 + max((int(found[1]) for name in weights if (found := re.search(r"\.layers\.(\d+)\.", name))), default=-1)
+    if text["num_hidden_layers"] > layers:  # asked before a model of that many layers is built
+        raise CheckpointError(
+            f"{file} asks for {text['num_hidden_layers']} layers, the weights have {layers}.", "Get the model's files again."
+        )
+    _check_names(weights, folder)
+    try:
+        model = family.Model(family.ModelArgs.from_dict(config))
+        weights = model.sanitize(weights)
+    except Exception as error:  # whatever a senseless config or tensor makes mlx-lm stumble over
+        raise CheckpointError(
+            f"{folder} holds no sound {config['model_type']} model ({error!r}).", "Get its files again."
+        ) from error
+    load_weights(model, weights, config, folder)
+    mx.eval(model.parameters())
+    return model
+
+
+def _check_names(weights: Weights, folder: Path) -> None:
+    """Raises where two tensors would get one name: mlx-lm's renaming would silently keep the later one."""
+    seen: dict[str, str] = {}
+    for name in weights:
+        plain = name.replace("model.language_model.", "model.").removeprefix("language_model.")
+        if plain in seen:
+            raise CheckpointError(
+                f"{folder} has both {seen[plain]} and {name}.", "Get the model's files again, into an empty folder."
+            )
+        seen[plain] = name

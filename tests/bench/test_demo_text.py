@@ -1,0 +1,177 @@
+"""The demo pair's text: reproducible, true, and held out where it says so."""
+
+import itertools
+import operator
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fixture_data import DEMO
+from transformers import AutoTokenizer
+
+from bench.demo_pair import about, functions, phrasings
+from bench.demo_pair.text import ARITHMETIC, Dialogue, dialogue, render, turn
+from bench.demo_pair.tokenizer import encode
+
+RESULTS: dict[str, Callable[..., int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "add_sub": lambda a, b, c: a + b - c,
+    "mul_add": lambda a, b, c: a * b + c,
+    "mul_sub": lambda a, b, c: a * b - c,
+}
+SIGNS: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub, "x": operator.mul, "/": operator.floordiv}
+UNITS = {"centimetre": 0.01, "metre": 1, "kilometre": 1000, "millimetre": 0.001, "gram": 1, "kilogram": 1000, "tonne": 1000000,
+         "litre": 1, "millilitre": 0.001, "second": 1, "minute": 60, "hour": 3600, "day": 1, "week": 7}  # fmt: skip
+FUNCTIONS: dict[str, Callable[[Any, int], Any]] = {
+    "add": lambda x, k: x + k,
+    "subtract": lambda x, k: x - k,
+    "times": lambda x, k: x * k,
+    "power": lambda x, k: x**k,
+    "divisible": lambda x, k: x / k == x // k,
+    "keep_above": lambda x, k: list(filter(lambda one: one > k, x)),
+    "keep_below": lambda x, k: list(filter(lambda one: one < k, x)),
+    "count": lambda x, k: x.count(k),
+    "sum": lambda x, k: sum(x),
+    "largest": lambda x, k: max(x),
+    "smallest": lambda x, k: min(x),
+    "mean": lambda x, k: sum(x) / len(x),
+    "reverse": lambda x, k: "".join(reversed(x)),
+    "repeat": lambda x, k: "".join([x] * k),
+    "count_vowels": lambda x, k: len(re.findall("[aeiou]", x)),
+}
+BOTH = pytest.mark.parametrize("held_out", [False, True], ids=["training", "held-out"])
+
+
+def dialogues(seed: int, count: int, held_out: bool) -> list[Dialogue]:
+    rng = random.Random(seed)
+    return [dialogue(rng, held_out) for _ in range(count)]
+
+
+def numbers(text: str) -> list[int]:
+    return [int(found) for found in re.findall(r"\d+", text)]
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", re.sub(r"\{\w+\}", "", text).lower()))
+
+
+def test_the_same_seed_gives_the_same_dialogues() -> None:
+    assert dialogues(3, 50, False) == dialogues(3, 50, False) != dialogues(4, 50, False)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", RESULTS)
+def test_results_follow_from_the_numbers_of_the_question(kind: str, held_out: bool) -> None:
+    rng = random.Random(11)
+    for _ in range(300):
+        made = turn(rng, kind, held_out)
+        given = numbers(made.question)
+        assert int(made.result) in {RESULTS[kind](*order) for order in itertools.permutations(given)}, made.question
+        assert made.answer == f"The answer is {made.result}."
+
+
+@BOTH
+def test_divisions_are_right_and_name_the_rest(held_out: bool) -> None:
+    rng, with_rest = random.Random(12), 0
+    for _ in range(400):
+        made = turn(rng, "div", held_out)
+        small, large = sorted(numbers(made.question))
+        rest = large % small
+        assert made.result == (f"{large // small}, rest {rest}" if rest else str(large // small)), made.question
+        assert made.working.endswith(f"{large} / {small} = {large // small}, rest {rest}")
+        with_rest += rest > 0
+    assert 60 < with_rest < 240
+
+
+@BOTH
+def test_every_line_of_working_is_true(held_out: bool) -> None:
+    for made in dialogues(13, 400, held_out):
+        for a, sign, b, c, result in re.findall(r"(\d+) ([-+x/]) (\d+)(?: ([-+] \d+))? = (\d+)", made.last.working):
+            value = SIGNS[sign](int(a), int(b)) + (int(c.replace(" ", "")) if c else 0)
+            assert value == int(result), made.last.working
+
+
+@BOTH
+def test_conversions_are_right(held_out: bool) -> None:
+    rng = random.Random(14)
+    for _ in range(300):
+        made = turn(rng, "units", held_out)
+        found = re.fullmatch(r"(\d+) (\w+)s are (\d+) (\w+)s\.", made.answer)
+        assert found and made.answer.endswith(f"{made.result}.") and found[2] in made.question and found[4] in made.question
+        assert int(found[1]) * UNITS[found[2]] == pytest.approx(int(found[3]) * UNITS[found[4]])
+
+
+@BOTH
+def test_functions_do_what_is_asked_of_them(held_out: bool) -> None:
+    rng = random.Random(15)
+    for _ in range(300):
+        do, does, name, code = functions.request(rng, held_out)
+        scope: dict[str, Any] = {}
+        exec(code, scope)  # our own text
+        argument = re.search(r"\((\w+)\)", code)[1]  # type: ignore[index]
+        assert argument in do.split() and argument in does.split()
+        k = next(iter(numbers(name)), 0)
+        expected = FUNCTIONS[max((start for start in FUNCTIONS if name.startswith(start)), key=len)]
+        samples = (
+            [[3, 9, 4, 2], [k, 1, k]] if argument in functions.MANY else [0, 7, 12 * k] if argument in functions.ONE else ["area"]
+        )
+        for sample in samples:
+            assert scope[name](sample) == expected(sample, k), code
+
+
+def test_held_out_phrasings_are_new_and_made_of_known_words() -> None:
+    known = {word.lower() for word in phrasings.NAMES + phrasings.ITEMS}
+    for text in itertools.chain(*phrasings.WORDS.values(), *phrasings.TRAIN.values(), *(f.train for f in functions.FAMILIES)):
+        known |= words(text)
+    for topic in about.TOPICS:
+        known |= words(" ".join(topic.names + topic.train))
+    pairs = [(phrasings.TRAIN[key], phrasings.HELD_OUT[key]) for key in phrasings.TRAIN]
+    pairs += [(part.train, part.held_out) for part in (*functions.FAMILIES, *about.TOPICS)]
+    assert phrasings.TRAIN.keys() == phrasings.HELD_OUT.keys()
+    for train, held_out in pairs:
+        assert not {text for text in train if text} & set(held_out)
+        for text in held_out:
+            assert words(text) <= known, text
+
+
+def test_no_held_out_question_occurs_in_training() -> None:
+    def questions(held_out: bool) -> set[str]:
+        asked = (made.last.question for made in dialogues(16, 3000, held_out))
+        return {re.sub(r"\d+", "N", question) for question in asked}
+
+    assert not questions(True) & questions(False)
+
+
+@pytest.mark.parametrize("kind", ARITHMETIC)
+def test_every_kind_is_asked_in_many_sentences(kind: str) -> None:
+    rng = random.Random(17)
+    assert len({re.sub(r"\d+", "N", turn(rng, kind, False).question) for _ in range(200)}) > 100
+
+
+@BOTH
+def test_the_chat_template_gives_the_ids_of_training(held_out: bool) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(DEMO / "target")
+    for made in dialogues(18, 100, held_out):
+        pieces = render(made)
+        switches: list[dict[str, bool]] = [{"enable_thinking": True}] if made.thinking else [{"enable_thinking": False}, {}]
+        for switch in switches:
+            ids = tokenizer.apply_chat_template(made.messages[:-1], add_generation_prompt=True, return_dict=False, **switch)
+            assert ids == encode(tokenizer.backend_tokenizer, pieces[:-1])[0]
+        whole = "".join(text for text, _ in pieces)
+        assert tokenizer(whole, add_special_tokens=False)["input_ids"] == encode(tokenizer.backend_tokenizer, pieces)[0]
+
+
+def test_the_template_drops_past_thoughts() -> None:
+    tokenizer = AutoTokenizer.from_pretrained(DEMO / "target")
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "<think>\nb\n</think>\n\nc"}]
+    text = tokenizer.apply_chat_template(
+        [*messages, {"role": "user", "content": "d"}], add_generation_prompt=True, tokenize=False
+    )
+    assert text == (
+        "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nc<|im_end|>\n<|im_start|>user\nd<|im_end|>\n"
+        "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    )

@@ -1,0 +1,53 @@
+"""The command, run inside the test process where that is the same, and as a process of its own where it is not."""
+
+import functools
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from command import ENDLESS, PROMPT, Result
+
+import dflash_mlx
+from dflash_mlx.cli import main
+
+LOAD = dflash_mlx.load
+
+
+@functools.cache
+def load(model: str, drafter: str | None) -> dflash_mlx.Pair:
+    """A pair, loaded once for all tests that run inside this process."""
+    return LOAD(model, drafter=drafter)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Runs `dflash-mlx` with arguments and bytes on stdin; no stream is a terminal."""
+    monkeypatch.setattr(dflash_mlx, "load", lambda model, drafter, progress: load(model, drafter))
+
+    def run(*arguments: str, stdin: bytes = b"") -> Result:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        out, err = capfd.readouterr()
+        return Result(int(end.value.code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture
+def start() -> Callable[..., subprocess.Popen[bytes]]:
+    """Starts `dflash-mlx generate --max-tokens 3000` on the endless demo pair, with pipes on all sides."""
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", ENDLESS, "generate", PROMPT, "--max-tokens", "3000", *arguments]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    return start
+
+
+@pytest.fixture
+def demo() -> dflash_mlx.Pair:
+    """The embedded pair, as the library loads it."""
+    return load("demo", "auto")

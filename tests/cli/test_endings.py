@@ -1,0 +1,85 @@
+"""Ctrl-C, closed pipes and full disks: the command ends as a program on a pipe should."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import ENDLESS, PROMPT
+
+LOADING = """
+import dflash_mlx
+from dflash_mlx.cli import main
+
+def load(*arguments, **options):
+    raise KeyboardInterrupt
+
+dflash_mlx.load = load
+main()
+"""
+
+
+def generate(script: str, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, "generate", PROMPT, "--max-tokens", "40", *arguments]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, text=True, **options)
+
+
+def test_ctrl_c_keeps_the_text_so_far_and_sums_up(start):
+    process = start()
+    first = os.read(process.stdout.fileno(), 1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130
+    assert (first + out).endswith(b"\n")
+    [line] = err.decode().splitlines()
+    assert " tokens (interrupted); " in line
+
+
+def test_ctrl_c_gives_json_a_last_object(start):
+    process = start("--json")
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert (process.returncode, err) == (130, b"")
+    *chunks, last = [json.loads(line) for line in (first + out).splitlines()]
+    assert last["finish_reason"] == "cancelled"
+    assert last["statistics"]["generated_tokens"] >= len(chunks) > 0
+
+
+@pytest.mark.parametrize(("arguments", "out"), [([], ""), (["--json"], '{"finish_reason": "cancelled", "statistics": null}\n')])
+def test_ctrl_c_while_loading_is_quiet(arguments, out):
+    result = generate(LOADING, *arguments, capture_output=True)
+    assert (result.returncode, result.stdout, result.stderr) == (130, out, "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"], ["--show-drafts", "--quiet"]], ids=str)
+def test_closed_pipe_ends_quietly(start, arguments):
+    process = start(*arguments)
+    os.read(process.stdout.fileno(), 1)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+
+
+def test_nobody_listening_on_stderr_does_not_stop_the_answer():
+    read, write = os.pipe()
+    os.close(read)
+    result = generate(ENDLESS, stdout=subprocess.PIPE, stderr=write)
+    os.close(write)
+    assert result.returncode == 0 and result.stdout.endswith("\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's always full device")
+def test_full_disk_is_told_in_one_sentence():
+    with open("/dev/full", "w") as full:
+        result = generate(ENDLESS, stdout=full, stderr=subprocess.PIPE)
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: stdout cannot be written (No space left on device).\n")
+
+
+def test_streams_closed_by_the_caller_are_no_trouble():
+    command = 'exec "$0" -c "$1" generate "$2" --max-tokens 8 >&- 2>&-'
+    assert subprocess.run(["sh", "-c", command, sys.executable, ENDLESS, PROMPT]).returncode == 0

@@ -1,0 +1,159 @@
+"""`dflash-mlx generate`: what goes in, what comes out, what each option does."""
+
+import json
+import re
+
+import pytest
+from command import PROMPT
+
+
+def objects(out: str) -> list[dict]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_answer_is_alone_on_stdout_and_ends_its_line(run, demo):
+    code, out, _ = run("generate", PROMPT)
+    assert (code, out) == (0, demo.generate(PROMPT).text + "\n")
+
+
+def test_statistics_are_one_line_on_stderr(run, demo):
+    statistics = demo.generate(PROMPT).statistics
+    [line] = run("generate", PROMPT).err.splitlines()
+    assert line.startswith(f"{statistics.generated_tokens} tokens; ")
+    assert f"acceptance length {statistics.acceptance_length:.2f}; block size 4 ({statistics.cycles}x)" in line
+
+
+def test_quiet_leaves_only_the_text(run, demo):
+    assert run("generate", PROMPT, "--quiet") == (0, demo.generate(PROMPT).text + "\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["-"], []], ids=["dash", "pipe"])
+@pytest.mark.parametrize("stdin", [PROMPT.encode(), PROMPT.encode() + b"\r\n", b"\xef\xbb\xbf" + PROMPT.encode() + b"\n"])
+def test_prompt_on_stdin_gives_the_same_answer_as_an_argument(run, demo, arguments, stdin):
+    assert run("generate", *arguments, "--quiet", stdin=stdin).out == demo.generate(PROMPT).text + "\n"
+
+
+def test_argument_leaves_stdin_alone(run, demo):
+    assert run("generate", PROMPT, "--quiet", stdin=b"What is a cycle?").out == demo.generate(PROMPT).text + "\n"
+
+
+def test_system_message_stands_before_the_prompt(run, demo):
+    messages = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": PROMPT}]
+    assert run("generate", PROMPT, "--system", "Answer briefly.", "--quiet").out == demo.generate(messages).text + "\n"
+    [*_, last] = objects(run("generate", PROMPT, "--system", "Answer briefly.", "--json").out)
+    assert last["statistics"]["prompt_tokens"] == demo.generate(messages).statistics.prompt_tokens
+
+
+def test_raw_skips_the_chat_template(run, demo):
+    out = run("generate", "The drafter is", "--raw", "--max-tokens", "12", "--quiet").out
+    assert out == demo.generate("The drafter is", raw=True, max_tokens=12).text + "\n"
+
+
+def test_max_tokens_cuts_the_answer_and_says_so(run, demo):
+    code, out, err = run("generate", PROMPT, "--max-tokens", "5")
+    assert (code, out) == (0, demo.generate(PROMPT, max_tokens=5).text + "\n")
+    assert err.startswith("5 tokens (cut at the limit); ")
+
+
+def test_a_single_token_is_summed_up_without_rates(run):
+    assert re.fullmatch(
+        r"1 tokens \(cut at the limit\); first token after [\d.]+ s\n", run("generate", PROMPT, "--max-tokens", "1").err
+    )
+
+
+def test_stop_ends_the_answer_before_the_first_of_its_texts(run, demo):
+    text = demo.generate(PROMPT).text
+    late, early = text[-4:], text[4:8]
+    assert run("generate", PROMPT, "--quiet", "--stop", late, "--stop", early).out.rstrip("\n") == text[
+        : text.index(early)
+    ].rstrip("\n")
+
+
+def test_drafter_none_decodes_plainly_and_says_why(run, demo):
+    code, out, err = run("generate", PROMPT, "--drafter", "none")
+    assert (code, out) == (0, demo.generate(PROMPT).text + "\n")
+    assert "plain decoding: " in err and "acceptance" not in err
+
+
+def test_drafter_may_be_a_folder(run, demo):
+    from dflash_mlx.hub import resolve_pair
+
+    folder = str(resolve_pair("demo", "auto").drafter)
+    assert "acceptance length" in run("generate", PROMPT, "--drafter", folder).err
+
+
+@pytest.mark.parametrize("size", ["1", "2", "8"])
+def test_block_size_changes_the_work_and_not_the_text(run, demo, size):
+    *chunks, last = objects(run("generate", PROMPT, "--block-size", size, "--json").out)
+    assert "".join(chunk["text"] for chunk in chunks) == demo.generate(PROMPT).text
+    assert set(last["statistics"]["block_sizes"]) >= {size}
+
+
+def test_json_lines_are_the_chunks_and_then_the_statistics(run, demo):
+    *chunks, last = objects(run("generate", PROMPT, "--json").out)
+    result = demo.generate(PROMPT)
+    assert [token for chunk in chunks for token in chunk["token_ids"]] == list(result.token_ids)
+    assert "".join(chunk["text"] for chunk in chunks) == result.text
+    assert all("".join(chunk["pieces"]) == chunk["text"] for chunk in chunks)
+    assert all(chunk["token_ids"][: chunk["accepted"]] == chunk["drafted"][: chunk["accepted"]] for chunk in chunks)
+    assert last["finish_reason"] == "stop"
+    assert last["statistics"]["generated_tokens"] == len(result.token_ids)
+
+
+def test_json_leaves_stderr_empty(run):
+    assert run("generate", PROMPT, "--json").err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--max-tokens", "0"], "--max-tokens 0"),
+        (["--max-tokens", "-5"], "--max-tokens -5"),
+        (["--max-tokens", "abc"], "--max-tokens abc"),
+        (["--max-tokens", "2.5"], "--max-tokens 2.5"),
+        (["--block-size", "0"], "--block-size 0"),
+        (["--block-size", "x"], "--block-size x"),
+        (["--block-size", "99"], "block_size 99"),
+        (["--drafter", "none", "--block-size", "4"], "block_size 4"),
+        (["--stop", ""], '--stop ""'),
+        (["--json", "--show-drafts"], "--json and --show-drafts"),
+        (["--raw", "--system", "Answer briefly."], "--system"),
+        (["--model", "no/where/to/be/found"], "no/where/to/be/found"),
+        (["--model", "owner/model"], "owner/model"),
+        (["--drafter", "no/where/to/be/found"], "no/where/to/be/found"),
+    ],
+    ids=" ".join,
+)
+def test_nonsense_gets_one_sentence_and_a_hint(run, arguments, named):
+    code, out, err = run("generate", PROMPT, *arguments)
+    sentence, hint = err.splitlines()
+    assert (code, out) == (2, "")
+    assert sentence.startswith("error: ") and named in sentence and sentence.endswith(".")
+    assert hint[0].isupper() and hint.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "complaint"),
+    [
+        ([""], b"", "is empty"),
+        ([" \n"], b"", "is empty"),
+        ([], b"", "is empty"),
+        (["-"], b"\n", "is empty"),
+        ([], b"What is \xff?", "not UTF-8: byte 0xff at 8"),
+        ([], b"one two three " * 20_000, "context"),
+        (["What is \udcff?"], b"", "UTF-8"),
+    ],
+)
+def test_prompts_that_cannot_be_answered_get_one_sentence_and_a_hint(run, arguments, stdin, complaint):
+    code, out, err = run("generate", *arguments, stdin=stdin)
+    sentence, hint = err.splitlines()
+    assert (code, out) == (2, "")
+    assert sentence.startswith("error: ") and complaint in sentence
+
+
+@pytest.mark.metal
+def test_demo_pair_calculates_on_the_gpu(run):
+    import mlx.core as mx
+
+    assert mx.default_device() == mx.gpu
+    assert "633" in run("generate", "Mia has 247 books. Then Leo brings 386 more. How many books are there now?", "--quiet").out
