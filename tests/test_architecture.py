@@ -11,7 +11,9 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     ("cli", "bench"),
     ("convert", "training", "pair"),
-    ("hub", "memory"),
+    ("hub",),
+    ("known_pairs",),
+    ("memory",),
     ("session",),
     ("generation",),
     ("decoding",),

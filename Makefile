@@ -1,0 +1,29 @@
+# On a machine with Python 3.11 or newer and pip, every target sets up .venv by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/ready  ## answer two prompts with the embedded pair; brackets or colour show what was drafted
+	$(BIN)/dflash-mlx generate --model demo --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
+	$(BIN)/dflash-mlx generate --model demo "What is speculative decoding?"
+
+test: $(VENV)/ready
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy dflash_mlx cli convert bench
+
+clean:
+	rm -rf $(VENV) build *.egg-info
+
+# Where Python comes without ensurepip (Debian), the machine's pip fills the environment.
+$(VENV)/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$$($(PYTHON) --version 2>&1) is too old or missing: try  make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install pip; }
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
