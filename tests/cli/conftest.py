@@ -23,10 +23,12 @@ def load(model: str, drafter: str | None) -> dflash_mlx.Pair:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    """Runs `dflash-mlx` with arguments and bytes on stdin; no stream is a terminal."""
+    """Runs `dflash-mlx` with arguments (on the demo pair, if they name no model) and bytes on stdin; no stream is a terminal."""
     monkeypatch.setattr(dflash_mlx, "load", lambda model, drafter, progress: load(model, drafter))
 
     def run(*arguments: str, stdin: bytes = b"") -> Result:
+        if arguments[0] == "generate" and "--model" not in arguments:
+            arguments += ("--model", "demo")
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         with pytest.raises(SystemExit) as end:
             main(arguments)
@@ -41,7 +43,7 @@ def start() -> Callable[..., subprocess.Popen[bytes]]:
     """Starts `dflash-mlx generate --max-tokens 3000` on the endless demo pair, with pipes on all sides."""
 
     def start(*arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", ENDLESS, "generate", PROMPT, "--max-tokens", "3000", *arguments]
+        command = [sys.executable, "-c", ENDLESS, "generate", PROMPT, "--model", "demo", "--max-tokens", "3000", *arguments]
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     return start

@@ -23,7 +23,7 @@ main()
 
 
 def generate(script: str, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", script, "generate", PROMPT, "--max-tokens", "40", *arguments]
+    command = [sys.executable, "-c", script, "generate", PROMPT, "--model", "demo", "--max-tokens", "40", *arguments]
     return subprocess.run(command, stdin=subprocess.DEVNULL, text=True, **options)
 
 
@@ -81,5 +81,5 @@ def test_full_disk_is_told_in_one_sentence():
 
 
 def test_streams_closed_by_the_caller_are_no_trouble():
-    command = 'exec "$0" -c "$1" generate "$2" --max-tokens 8 >&- 2>&-'
+    command = 'exec "$0" -c "$1" generate "$2" --model demo --max-tokens 8 >&- 2>&-'
     assert subprocess.run(["sh", "-c", command, sys.executable, ENDLESS, PROMPT]).returncode == 0

@@ -31,7 +31,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
     ours, theirs = pty.openpty()
     inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLORTERM")}
     process = subprocess.Popen(
-        [sys.executable, "-c", "from dflash_mlx.cli import main; main()", *arguments],
+        [sys.executable, "-c", "from dflash_mlx.cli import main; main()", *arguments, "--model", "demo"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -1,0 +1,30 @@
+"""The command line `dflash-mlx`: text on stdout and only text, everything else on stderr."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line (by default on the process's own arguments) and ends with its exit code.
+
+    0 done, 1 failed, 2 wrong usage or input, 130 interrupted.
+    """
+    # A stream that the caller closed (`2>&-`) is None in Python. Opening another file in its place also keeps
+    # the free descriptor from being given to a model file.
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+    try:
+        # Not at the top: Ctrl-C while these load must be quiet too.
+        from dflash_mlx.errors import DFlashError
+
+        from .app import app
+        from .render import note
+
+        try:
+            app(arguments, prog_name="dflash-mlx")
+        except DFlashError as error:
+            note(f"error: {error.message}\n{error.hint}")
+            sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,28 @@
+"""The typer app: the commands and what is common to them."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from .generate import generate
+from .models import models
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+app.command()(generate)
+app.command()(models)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dflash-mlx {version('dflash-mlx')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Speculative decoding of Qwen models on MLX: the same answer, sooner."""

@@ -1,0 +1,158 @@
+"""How an answer looks: as text, as a picture of its drafts, as JSON lines; and what stderr tells beside it."""
+
+import io
+import json
+import os
+import sys
+from dataclasses import asdict
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+import typer
+
+if TYPE_CHECKING:
+    from dflash_mlx import Chunk, Statistics
+
+GREEN, YELLOW, RESET = "\x1b[32m", "\x1b[33m", "\x1b[0m"
+# What a model writes must not command the terminal: there, control characters are shown as pictures of themselves.
+VISIBLE = {code: 0x2400 + code for code in range(0x20)} | {code: 0xFFFD for code in range(0x7F, 0xA0)}
+for _kept in "\t\n\r":
+    del VISIBLE[ord(_kept)]
+
+
+def write(text: str) -> None:
+    """Puts text on stdout at once. Ends the command where nobody reads it any more (`| head -1`)."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon(sys.stdout)
+        raise typer.Exit(0) from None
+    except OSError as error:
+        _abandon(sys.stdout)
+        note(f"error: stdout cannot be written ({error.strerror}).\nMake room, or send the text elsewhere.")
+        raise typer.Exit(1) from None
+
+
+def note(line: str) -> None:
+    """Puts a line on stderr, if anybody listens there: the answer does not depend on it."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        _abandon(sys.stderr)
+
+
+def _abandon(stream: TextIO) -> None:
+    """Sends what a broken stream still holds to nowhere, or the interpreter would complain on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class Progress:
+    """A display of loading and prefill that vanishes when it is done; only where stderr is a terminal."""
+
+    def __init__(self, quiet: bool) -> None:
+        from huggingface_hub.utils import disable_progress_bars
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bars
+
+        self._quiet = quiet
+        shown = sys.stderr.isatty() and not quiet
+        if not shown:
+            disable_progress_bars()  # of downloads
+        columns = TextColumn("{task.description}"), BarColumn()
+        self._bars = Bars(*columns, console=Console(stderr=True), transient=True, disable=not shown)
+        self._task = self._bars.add_task("", total=None)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self._bars.stop()
+
+    def loading(self, stage: str, done: int, total: int) -> None:
+        """The `progress` of `dflash_mlx.load`."""
+        if not stage.startswith("download"):
+            self._show(f"loading the {stage}", done, total)
+        elif not self._quiet:
+            note(f"{stage}: {total / 1e9:.1f} GB")
+
+    def prefill(self, done: int, total: int) -> None:
+        """The `progress` of `Pair.stream`."""
+        self._show("reading the prompt", done, total)
+
+    def _show(self, what: str, done: int, total: int) -> None:
+        self._bars.update(self._task, description=what, completed=done, total=total)
+        self._bars.start()  # only now: a download before has the Hub's own display, and the two would overwrite each other
+
+
+class Text:
+    """The answer as text; with `show_drafts`, accepted drafts stand out from the target's own tokens."""
+
+    def __init__(self, show_drafts: bool, quiet: bool) -> None:
+        from rich.console import Console
+
+        console = Console(file=sys.stdout)  # knows NO_COLOR and its kin
+        self._colours = console.color_system is not None and not console.no_color
+        self._terminal = sys.stdout.isatty()
+        self._show_drafts, self._quiet = show_drafts, quiet
+        self._started, self._line_open = False, False
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a character that stdout's encoding lacks is no reason to stop
+
+    def chunk(self, chunk: "Chunk") -> None:
+        """Shows what one cycle added."""
+        if self._show_drafts and not self._started and not self._quiet:
+            accepted, own = ("green", "yellow") if self._colours else ("[in brackets]", "outside")
+            note(f"{accepted}: drafts that the target accepted; {own}: the target's own tokens")
+        self._started = True
+        if chunk.text:
+            self._line_open = not chunk.text.endswith("\n")
+        write(self._picture(chunk) if self._show_drafts else self._safe(chunk.text))
+
+    def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
+        """Ends the last line and sums up, where there is something to sum up."""
+        if self._line_open:
+            write("\n")
+        if statistics is not None and not self._quiet:
+            note(summary(finish_reason, statistics))
+
+    def _picture(self, chunk: "Chunk") -> str:
+        accepted = self._safe("".join(chunk.pieces[: chunk.accepted]))
+        own = self._safe("".join(chunk.pieces[chunk.accepted :]))
+        if self._colours:
+            return "".join(f"{colour}{text}{RESET}" for colour, text in ((GREEN, accepted), (YELLOW, own)) if text)
+        return f"[{accepted}]{own}" if accepted else own
+
+    def _safe(self, text: str) -> str:
+        return text.translate(VISIBLE) if self._terminal else text
+
+
+class JsonLines:
+    """One object a line: one a cycle, and a last one that says why it ended and how it went."""
+
+    def chunk(self, chunk: "Chunk") -> None:
+        """Shows what one cycle added."""
+        self._line(**{name: getattr(chunk, name) for name in ("text", "pieces", "token_ids", "drafted", "accepted")})
+
+    def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
+        """Writes the last object."""
+        self._line(finish_reason=finish_reason, statistics=asdict(statistics) if statistics else None)
+
+    def _line(self, **content: object) -> None:
+        write(json.dumps(content) + "\n")
+
+
+def summary(finish_reason: str, statistics: "Statistics") -> str:
+    """The statistics in one line."""
+    ending = {"length": " (cut at the limit)", "cancelled": " (interrupted)"}.get(finish_reason, "")
+    parts = [f"{statistics.generated_tokens} tokens{ending}"]
+    if statistics.cycles:  # none where the first token was the last
+        parts.append(f"{statistics.tokens_per_second:.1f} tok/s")
+    if statistics.mode == "plain":
+        parts.append(f"plain decoding: {statistics.mode_reason}")
+    elif statistics.cycles:
+        parts.append(f"acceptance length {statistics.acceptance_length:.2f}")
+        parts.append("block size " + ", ".join(f"{size} ({count}x)" for size, count in sorted(statistics.block_sizes.items())))
+    parts.append(f"first token after {statistics.time_to_first_token_s:.2f} s")
+    return "; ".join(parts)
