@@ -100,7 +100,7 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
     default `group_size`, `bits` and `mode`, and under a layer's own name what differs for it.
 
     Raises:
-        CheckpointError: tensors missing, left over, of a shape that contradicts config.json, or with NaN or infinity.
+        CheckpointError: tensors missing, left over, or of a shape that contradicts config.json.
         UnsupportedModelError: the checkpoint is quantised in a way MLX does not name.
     """
     quantization = config.get("quantization")
@@ -117,7 +117,6 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
                 f'"quantization" in {folder / "config.json"} does not fit the model ({error}).', "Get the model's files again."
             ) from error
     _check_shapes(dict(tree_flatten(model.parameters())), weights, folder)
-    _check_finite(weights, folder)
     model.load_weights(list(weights.items()))
     model.eval()
 
@@ -149,11 +148,22 @@ def _check_shapes(expected: dict[str, Any], weights: Weights, folder: Path) -> N
             )
 
 
-def _check_finite(weights: Weights, folder: Path) -> None:
-    floating = {name: w for name, w in weights.items() if mx.issubdtype(w.dtype, mx.floating)}
-    finite = mx.stack([mx.isfinite(w).all() for w in floating.values()]).tolist()
-    for name, fine in zip(floating, finite):  # type: ignore[arg-type]
-        if not fine:
+def materialise(model: nn.Module, folder: Path) -> None:
+    """Reads a lazily loaded model's weights into memory, one at a time, and checks them.
+
+    Raises:
+        CheckpointError: a tensor holds NaN or infinity.
+    """
+    parameters: dict[str, mx.array] = dict(tree_flatten(model.parameters()))
+    for name, weight in parameters.items():
+        if mx.issubdtype(weight.dtype, mx.floating) and not mx.isfinite(weight).all().item():
             raise CheckpointError(
                 f"{name} in {folder} holds NaN or infinity.", "Get the model's files again, or another conversion."
             )
+        mx.eval(weight)
+
+
+def size_in_memory(model: nn.Module) -> int:
+    """Bytes of a model's weights, loaded or not."""
+    parameters: dict[str, mx.array] = dict(tree_flatten(model.parameters()))
+    return sum(weight.nbytes for weight in parameters.values())

@@ -2,8 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
+
+import mlx.core as mx
+from mlx_lm.utils import maybe_set_recommended_wired_limit
 
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill
@@ -125,6 +129,29 @@ def generate_stream(
     Args:
         progress: called during prefill with prompt tokens done and in all.
     """
+    with wired():
+        yield from _chunks(target, drafter, tokenizer, request, progress)
+
+
+@contextmanager
+def wired() -> Iterator[None]:
+    """Keeps weights resident while a request runs, where mlx-lm would, and gives the limit back afterwards."""
+    before = maybe_set_recommended_wired_limit()
+    try:
+        yield
+    finally:
+        if before is not None:
+            mx.synchronize()
+            mx.set_wired_limit(before)
+
+
+def _chunks(
+    target: Target,
+    drafter: DFlash | None,
+    tokenizer: Tokenizer,
+    request: Request,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Chunk]:
     recorder = Recorder(len(request.prompt), request.mode_reason)
     sequence = TokenSequence(target, drafter if request.block_size > 1 else None)
     answer = _Answer(tokenizer, request)

@@ -1,26 +1,47 @@
 """A target, the drafter made for it, and their tokenizer: loaded, checked against each other, ready for requests."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import mlx.core as mx
+
+from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
+from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampling
+from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
-from dflash_mlx.errors import PairMismatchError
+from dflash_mlx.errors import CheckpointError, PairMismatchError
 from dflash_mlx.generation import Chunk, Generation, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
+from dflash_mlx.memory import Need, estimate
+from dflash_mlx.memory import check as check_memory
 from dflash_mlx.targets import Target, load_target
 from dflash_mlx.text import Prompt, Tokenizer
+
+SHORTEST_CONTEXT = 1024  # positions that must fit for a pair to be worth loading
 
 
 class Pair:
     """A loaded pair. Get one from `load`."""
 
-    def __init__(self, target: Target, drafter: DFlash | None, tokenizer: Tokenizer) -> None:
-        """Raises PairMismatchError when target and drafter were not made for each other."""
+    def __init__(
+        self, target: Target, drafter: DFlash | None, tokenizer: Tokenizer, need: Callable[[int, int, int], Need] | None = None
+    ) -> None:
+        """Checks that the two fit: their sizes, and one cycle on a few tokens.
+
+        Args:
+            need: the memory that so many positions need at a block size, so many of them prompt; None: do not ask.
+
+        Raises:
+            PairMismatchError: target and drafter were not made for each other.
+            CheckpointError: a cycle gives something other than finite numbers.
+        """
         if drafter is not None:
             check_fit(target, drafter)
-        self.target, self.drafter, self.tokenizer = target, drafter, tokenizer
+        check_cycle(target, drafter)
+        self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
 
     def stream(
         self,
@@ -49,6 +70,7 @@ class Pair:
 
         Raises:
             RequestError: at once, before the first chunk, when the request cannot be served as asked.
+            MemoryBudgetError: likewise, when it does not fit into this machine's memory.
         """
         request = new_request(
             self.target,
@@ -62,6 +84,9 @@ class Pair:
             verify=verify,
             raw=raw,
         )
+        if self._need:
+            tokens = len(request.prompt)
+            check_memory(self._need(tokens + request.max_tokens, request.block_size, tokens))
         return generate_stream(self.target, self.drafter, self.tokenizer, request, progress)
 
     def generate(
@@ -93,33 +118,69 @@ def load(
     target: str | Path,
     drafter: str | Path | None = "auto",
     drafter_bits: int | None = None,
+    force: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Pair:
     """Loads a target and its drafter.
 
     Args:
-        target: "demo" (the embedded pair), a folder, or a Hub id like "owner/model".
-        drafter: "auto" (the one that stands beside the target), a folder, a Hub id, or None for plain decoding only.
+        target: "demo" (the embedded pair), a folder, or a Hub id like "owner/model" or "owner/model@revision".
+        drafter: "auto" (the one that stands beside the target, else the one known to be made for it), a folder, a Hub id,
+            or None for plain decoding only.
         drafter_bits: quantise the drafter's projections to this many bits while loading.
-        progress: called with the part being loaded ("target", "drafter", "tokenizer"), parts done, parts in all.
+        force: do not ask whether the pair and its requests fit into this machine's memory.
+        progress: called with the part being loaded ("target", "drafter", "tokenizer"), parts done, parts in all; and before
+            a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own progress then.
 
     Raises:
         ModelNotFoundError: a name leads nowhere.
         UnsupportedModelError: a checkpoint is of a kind this runtime does not run.
         CheckpointError: a checkpoint is damaged.
         PairMismatchError: the drafter was made for another target.
+        MemoryBudgetError: the pair does not fit into this machine's memory, or a download onto its disk.
         RequestError: `drafter_bits` is not a width MLX quantises to.
     """
     tell = progress or (lambda part, done, total: None)
-    folders = resolve_pair(target, drafter)
+    folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
     tell("target", 0, 3)
-    loaded = load_target(folders.target)
+    loaded = load_target(folders.target, lazy=True)
+    loaded_drafter = load_drafter(folders.drafter, drafter_bits, lazy=True) if folders.drafter else None
+    if loaded_drafter:
+        check_fit(loaded, loaded_drafter)
+    need = partial(
+        estimate,
+        read_config(folders.target),
+        size_in_memory(loaded.module),
+        read_config(folders.drafter) if folders.drafter else None,
+        size_in_memory(loaded_drafter) if loaded_drafter else 0,
+    )
+    if not force:
+        check_memory(need(SHORTEST_CONTEXT))
+    materialise(loaded.module, folders.target)
     tell("drafter", 1, 3)
-    loaded_drafter = load_drafter(folders.drafter, drafter_bits) if folders.drafter else None
+    if loaded_drafter and folders.drafter:
+        materialise(loaded_drafter, folders.drafter)
     tell("tokenizer", 2, 3)
     tokenizer = Tokenizer(folders.target)
+    pair = Pair(loaded, loaded_drafter, tokenizer, None if force else need)
     tell("tokenizer", 3, 3)
-    return Pair(loaded, loaded_drafter, tokenizer)
+    return pair
+
+
+def check_cycle(target: Target, drafter: DFlash | None) -> None:
+    """Runs one cycle on a few tokens; raises CheckpointError where it does not give finite numbers."""
+    sequence, width = TokenSequence(target, drafter), drafter.config.block_size if drafter else 1
+    try:
+        anchor = prefill(sequence, [0, 1, 2])
+        sequence.reserve(width)
+        hidden, _ = sequence.forward(mx.concatenate([anchor, sequence.draft(anchor, width)]))
+        finite = mx.isfinite(target.lm_head(hidden)).all().item()
+    except (ValueError, RuntimeError) as error:  # shapes that no comparison of configs foresaw
+        raise _mismatch(f"a cycle of this pair fails ({error})") from error
+    if not finite:
+        raise CheckpointError(
+            "the target's logits are not finite numbers.", "Get the model's files again, or another conversion."
+        )
 
 
 def check_fit(target: Target, drafter: DFlash) -> None:
@@ -129,10 +190,12 @@ def check_fit(target: Target, drafter: DFlash) -> None:
     for what, wanted, found in (
         ("hidden size", theirs.hidden_size, ours.hidden_size),
         ("a vocabulary of", theirs.vocab_size, ours.vocab_size),
-        ("this many layers:", theirs.num_target_layers, layers),
     ):
         if wanted is not None and wanted != found:
             raise _mismatch(f"the drafter expects {what} {wanted}, the target has {found}")
+    # some count the target's multi-token-prediction layer too
+    if theirs.num_target_layers not in (None, layers, layers + 1):
+        raise _mismatch(f"the drafter expects {theirs.num_target_layers} target layers, the target has {layers}")
     if max(theirs.target_layer_ids) >= layers:
         raise _mismatch(f"the drafter reads target layer {max(theirs.target_layer_ids)}, the target's last is {layers - 1}")
     if theirs.mask_token_id >= ours.vocab_size:

@@ -54,11 +54,11 @@ class Tokenizer:
             if not prompt.strip():
                 raise RequestError("the prompt is empty.", "Say something to the model.")
             if raw:
-                return self._checked(lambda: self._tokenizer.encode(prompt))
+                return self._checked(lambda: self._tokenizer.encode(prompt), prompt)
             prompt = [{"role": "user", "content": prompt}]
-        items = list(prompt) if isinstance(prompt, Sequence) else []
+        items: list[Any] = list(prompt) if isinstance(prompt, Sequence) else []
         if items and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
-            return items  # type: ignore[return-value]
+            return items
         if not items or not all(isinstance(item, dict) and {"role", "content"} <= item.keys() for item in items):
             raise RequestError(
                 "the prompt is neither text, nor messages with role and content, nor token ids.",
@@ -68,11 +68,14 @@ class Tokenizer:
             raise RequestError(
                 "this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line."
             )
-        return self._checked(lambda: self._tokenizer.apply_chat_template(items, add_generation_prompt=True, return_dict=False))
+        texts = [item["content"] for item in items if isinstance(item["content"], str)]
+        template = self._tokenizer.apply_chat_template
+        return self._checked(lambda: template(items, add_generation_prompt=True, return_dict=False), *texts)
 
     @staticmethod
-    def _checked(encode: Any) -> list[int]:
+    def _checked(encode: Any, *texts: str) -> list[int]:
         try:
+            "".join(texts).encode()
             return list(encode())
         except UnicodeEncodeError as error:
             raise RequestError("the prompt holds characters that are no UTF-8 text.", "Send text encoded as UTF-8.") from error

@@ -123,8 +123,9 @@ def test_missing_and_extra_tensors(target: Path, drafter: Path) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("folder", ["target", "drafter"])
 def test_nan_and_infinity_in_weights(folder: str, value: float, target: Path, drafter: Path) -> None:
-    name = "language_model.model.layers.2.mlp.up_proj.weight" if folder == "target" else "layers.2.mlp.up_proj.weight"
-    edit_weights(target if folder == "target" else drafter, lambda w: w[name].__setitem__((3, 3), value))
+    name = "layers.2.mlp.up_proj.weight"
+    prefix = "language_model.model." if folder == "target" else ""
+    edit_weights(target if folder == "target" else drafter, lambda w: w[prefix + name].__setitem__((3, 3), value))
     refused(dm.CheckpointError, name, "NaN", target=target, drafter=drafter)
 
 

@@ -108,6 +108,13 @@ def test_impossible_prompts_are_refused(prompt: object, tokenizer: Tokenizer) ->
         tokenizer.encode(prompt)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("prompt", ["bad \udcff", [{"role": "system", "content": "\udcff"}, {"role": "user", "content": "x"}]])
+@pytest.mark.parametrize("raw", [True, False])
+def test_text_that_is_not_utf_8_is_called_so(prompt: object, raw: bool, tokenizer: Tokenizer) -> None:
+    with pytest.raises(RequestError, match="UTF-8"):
+        tokenizer.encode(prompt, raw)  # type: ignore[arg-type]
+
+
 def test_every_place_that_names_an_end_of_sequence_counts(tmp_path) -> None:
     for file in FOLDER.iterdir():
         if file.suffix in (".json", ".jinja"):

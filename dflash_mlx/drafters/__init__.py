@@ -5,7 +5,7 @@ from pathlib import Path
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import is_drafter, load_weights, read_config, read_weights
+from dflash_mlx.checkpoint import is_drafter, load_weights, materialise, read_config, read_weights
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.dflash import DFlash, Draft
 from dflash_mlx.drafters.dflash2 import DFlash2
@@ -16,13 +16,14 @@ __all__ = ["DFlash", "DFlash2", "Draft", "DrafterConfig", "load_drafter"]
 GROUP_SIZE = 64  # of weights that share a scale, when a drafter is quantised at load
 
 
-def load_drafter(folder: str | Path, bits: int | None = None) -> DFlash:
+def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False) -> DFlash:
     """Loads a drafter from a folder in the published checkpoint layout, quantised or not.
 
     Args:
         folder: holds config.json and model*.safetensors.
         bits: quantise its projections to this many bits (MLX affine, groups of 64) while loading. Norms,
             convolution base kernels and codebooks are kept. A checkpoint that is already quantised stays as it is.
+        lazy: leave the weights on disk until they are used, or until `checkpoint.materialise`.
 
     Raises:
         ModelNotFoundError, CheckpointError, UnsupportedModelError: see the errors' own text.
@@ -38,21 +39,20 @@ def load_drafter(folder: str | Path, bits: int | None = None) -> DFlash:
             "Give a DFlash checkpoint as drafter; a model to be answered by is a target.",
         )
     known = DrafterConfig.from_dict(config)
-    weights = _sanitize(read_weights(folder))
     drafter = (DFlash2 if known.version == 2 else DFlash)(known)
-    load_weights(drafter, weights, config, folder)
+    load_weights(drafter, _sanitize(read_weights(folder)), config, folder)
     if bits is not None and "quantization" not in config:
-        nn.quantize(
-            drafter,
-            GROUP_SIZE,
-            bits,
-            class_predicate=lambda _, m: isinstance(m, nn.Linear) and m.weight.shape[-1] % GROUP_SIZE == 0,
-        )
+        nn.quantize(drafter, GROUP_SIZE, bits, class_predicate=_is_projection)
     drafter.fuse()
-    mx.eval(drafter.parameters())
+    if not lazy:
+        materialise(drafter, folder)
     return drafter
 
 
 def _sanitize(weights: dict[str, mx.array]) -> dict[str, mx.array]:
     # float16 overflows inside the drafter without an error and drives acceptance to zero; its numbers fit in bfloat16
     return {name: w.astype(mx.bfloat16) if w.dtype == mx.float16 else w for name, w in weights.items()}
+
+
+def _is_projection(_: str, module: nn.Module) -> bool:
+    return isinstance(module, nn.Linear) and module.weight.shape[-1] % GROUP_SIZE == 0

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dflash_mlx.checkpoint import is_drafter, read_config
+from dflash_mlx.checkpoint import is_drafter, materialise, read_config
 from dflash_mlx.errors import UnsupportedModelError
 from dflash_mlx.targets import qwen3, qwen3_5, qwen3_moe, qwen3_next
 from dflash_mlx.targets.base import Target, TargetConfig
@@ -23,8 +23,11 @@ FAMILIES: dict[str, Callable[[Path, dict[str, Any]], Target]] = {
 }
 
 
-def load_target(folder: str | Path) -> Target:
+def load_target(folder: str | Path, lazy: bool = False) -> Target:
     """Loads a target from a folder in mlx-lm's checkpoint layout, quantised or not.
+
+    Args:
+        lazy: leave the weights on disk until they are used, or until `checkpoint.materialise`.
 
     Raises:
         ModelNotFoundError, CheckpointError: see the errors' own text.
@@ -42,4 +45,7 @@ def load_target(folder: str | Path) -> Target:
         raise UnsupportedModelError(
             f"{folder} has model_type {family!r}, which is not supported.", f"Supported are {', '.join(FAMILIES)}."
         )
-    return FAMILIES[family](folder, config)
+    target = FAMILIES[family](folder, config)
+    if not lazy:
+        materialise(target.module, folder)
+    return target

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
+import mlx.nn as nn
 
 from dflash_mlx.targets.state import State
 
@@ -21,9 +22,14 @@ class TargetConfig:
 
 
 class Target(ABC):
-    """A target model: functions of ids, state and position. It holds weights and nothing of a request."""
+    """A target model: functions of ids, state and position. It holds weights and nothing of a request.
+
+    Attributes:
+        module: holds the weights.
+    """
 
     config: TargetConfig
+    module: nn.Module
 
     @abstractmethod
     def embed(self, ids: mx.array) -> mx.array:

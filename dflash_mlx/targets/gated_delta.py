@@ -1,7 +1,7 @@
-"""The Gated DeltaNet recurrence of the hybrid families, with the state after every row kept until the count is known.
+"""The Gated DeltaNet recurrence of the hybrid families, able to stop after any row of a verified block.
 
 Ours, over mlx-lm's weights and equations (`mlx_lm.models.qwen3_5`, `gated_delta`), because verification must be able
-to go back to any row of a block.
+to go back to any row.
 """
 
 import mlx.core as mx
@@ -15,9 +15,6 @@ def gated_delta_net(
     net: nn.Module, qkv: mx.array, z: mx.array, a: mx.array, b: mx.array, state: RecurrentState, commit: bool
 ) -> mx.array:
     """A Gated DeltaNet layer after its input projections, from the committed state.
-
-    Without `commit` the recurrence runs row by row, so that each row's state is there to be picked, and each row is
-    computed just as plain decoding computes it.
 
     Args:
         net: mlx-lm's layer.
@@ -39,19 +36,15 @@ def gated_delta_net(
     )
     v = v.reshape(B, rows, net.num_v_heads, net.head_v_dim)
 
-    def recur(start: int, stop: int, recurrent: mx.array) -> tuple[mx.array, mx.array]:
-        inputs = [t[:, start:stop] for t in (q, k, v, a, b)]
+    def recur(count: int, recurrent: mx.array) -> tuple[mx.array, mx.array]:
+        inputs = [t[:, :count] for t in (q, k, v, a, b)]
         return gated_delta_update(*inputs, net.A_log, net.dt_bias, recurrent)
 
+    out, last = recur(rows, state.recurrent)
     if commit:
-        out, state.recurrent = recur(0, rows, state.recurrent)
-        state.conv = conv_rows[:, rows:]
+        state.recurrent = last
+        state.conv = mx.contiguous(conv_rows[:, rows:])  # a view would keep all of the chunk's rows alive
     else:
-        outs, states = [], [state.recurrent]
-        for row in range(rows):
-            out, recurrent = recur(row, row + 1, states[-1])
-            outs.append(out)
-            states.append(recurrent)
-        out = mx.concatenate(outs, axis=1)
-        state.keep(conv_rows, states[1:])
+        before = state.recurrent
+        state.keep(conv_rows, last, lambda count: recur(count, before)[1])
     return net.out_proj(net.norm(out, z).reshape(B, rows, -1))

@@ -32,7 +32,7 @@ class TransformerTarget(Target):
     """A target over an mlx-lm text model: `args`, `model` (embed_tokens, layers, norm) and, untied, `lm_head`."""
 
     def __init__(self, text: nn.Module) -> None:
-        self.text = text
+        self.module = self.text = text
         self.args = args = text.args
         self.layers = text.model.layers
         self.dtype = text.model.norm.weight.dtype
@@ -73,6 +73,8 @@ class TransformerTarget(Target):
             x = x + layer.mlp(layer.post_attention_layernorm(x))
             if i in taps:
                 tapped[i] = x
+            if commit:  # a chunk is long: what one layer made is dropped before the next one starts
+                mx.eval(x, *layer_state.arrays)
         features = mx.concatenate([tapped[i] for i in taps], axis=-1) if taps else None
         return self.text.model.norm(x), features
 
@@ -82,7 +84,7 @@ class TransformerTarget(Target):
 
 
 def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Sequence[str] = ()) -> nn.Module:
-    """The mlx-lm model of a checkpoint in mlx-lm's layout or the original's, text part only, with its weights.
+    """The mlx-lm model of a checkpoint in mlx-lm's layout or the original's, text part only, with its weights, not read yet.
 
     Args:
         family: the module of `mlx_lm.models`.
@@ -113,7 +115,6 @@ def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Seque
             f"{folder} holds no sound {config['model_type']} model ({error!r}).", "Get its files again."
         ) from error
     load_weights(model, weights, config, folder)
-    mx.eval(model.parameters())
     return model
 
 
