@@ -1,17 +1,18 @@
 """Drafters: DFlash and DFlash 2, loaded from their checkpoint layout."""
 
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import is_drafter, load_weights, materialise, read_config, read_weights
+from dflash_mlx.checkpoint import Weights, is_drafter, load_weights, materialise, read_config, read_weights
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.dflash import DFlash, Draft
 from dflash_mlx.drafters.dflash2 import DFlash2
-from dflash_mlx.errors import RequestError, UnsupportedModelError
+from dflash_mlx.errors import CheckpointError, RequestError, UnsupportedModelError
 
-__all__ = ["DFlash", "DFlash2", "Draft", "DrafterConfig", "load_drafter"]
+__all__ = ["GROUP_SIZE", "DFlash", "DFlash2", "Draft", "DrafterConfig", "load_drafter", "quantise"]
 
 GROUP_SIZE = 64  # of weights that share a scale, when a drafter is quantised at load
 
@@ -40,16 +41,36 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
         )
     known = DrafterConfig.from_dict(config)
     drafter = (DFlash2 if known.version == 2 else DFlash)(known)
-    load_weights(drafter, _sanitize(read_weights(folder)), config, folder)
+    load_weights(drafter, _sanitize(read_weights(folder), config, folder), config, folder)
     if bits is not None and "quantization" not in config:
-        nn.quantize(drafter, GROUP_SIZE, bits, class_predicate=_is_projection)
+        quantise(drafter, bits)
     drafter.fuse()
     if not lazy:
         materialise(drafter, folder)
     return drafter
 
 
-def _sanitize(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+def quantise(drafter: DFlash, bits: int) -> None:
+    """Quantises a drafter's projections in place (MLX affine, groups of 64), before `fuse`. All else is kept."""
+    nn.quantize(drafter, GROUP_SIZE, bits, class_predicate=_is_projection)
+
+
+def _sanitize(weights: Weights, config: dict[str, Any], folder: Path) -> Weights:
+    quantization = config.get("quantization") or {}
+    # mlx-vlm writes the codebooks as embeddings: with a .weight suffix and, where their rank allows it, quantised
+    for name in (f"candidate_selector.{which}_codebook" for which in ("predecessor", "successor")):
+        if f"{name}.weight" in weights:
+            weights[name] = weights.pop(f"{name}.weight")
+        if f"{name}.scales" in weights:
+            try:
+                how = quantization | (quantization.get(name) or {})
+                table, scales, biases = (weights.pop(f"{name}{suffix}", None) for suffix in ("", ".scales", ".biases"))
+                mode = how.get("mode", "affine")
+                weights[name] = mx.dequantize(table, scales, biases, how["group_size"], how["bits"], mode)  # type: ignore[arg-type]
+            except (KeyError, TypeError, ValueError) as error:
+                raise CheckpointError(
+                    f'"quantization" in {folder / "config.json"} does not fit {name} ({error}).', "Get the drafter's files again."
+                ) from error
     # float16 overflows inside the drafter without an error and drives acceptance to zero; its numbers fit in bfloat16
     return {name: w.astype(mx.bfloat16) if w.dtype == mx.float16 else w for name, w in weights.items()}
 

@@ -6,7 +6,7 @@ embedded by the target, attends to those and to itself, and the target's own hea
 """
 
 import copy
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -15,7 +15,6 @@ from mlx_lm.models.rope_utils import initialize_rope
 
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.context import Context, LayerContext, SlidingContext
-from dflash_mlx.errors import UnsupportedModelError
 
 
 class Head(Protocol):
@@ -123,20 +122,17 @@ class DFlash(nn.Module):
     def fuse(self) -> None:
         """Makes the K and V projections of all layers one matrix, so that injection is one matmul.
 
-        The layers' own projections become views of it: nothing is held twice. Call it once, after loading.
+        The layers' own projections become views of it: nothing is held twice. Where a checkpoint quantises some of them
+        otherwise (as mixtures of bits do), there is one matrix a kind. Call it once, after loading.
         """
-        parts = [p for layer in self.layers for p in (layer.self_attn.k_proj, layer.self_attn.v_proj)]
-        if len({(type(p), getattr(p, "bits", 0), getattr(p, "group_size", 0), getattr(p, "mode", "")) for p in parts}) > 1:
-            raise UnsupportedModelError(
-                "the drafter's k_proj and v_proj are quantised in different ways.",
-                "Quantise them all alike, or use the original drafter.",
-            )
-        fused = copy.copy(parts[0])
-        for name in fused.parameters():
-            fused[name] = mx.concatenate([p[name] for p in parts])
-            for part, view in zip(parts, mx.split(fused[name], len(parts))):
-                part[name] = view
-        self._context_projection = fused
+        kinds: dict[tuple[Any, ...], list[nn.Module]] = {}
+        for part in self._context_parts():
+            kind = type(part), *(getattr(part, name, None) for name in ("bits", "group_size", "mode"))
+            kinds.setdefault(kind, []).append(part)
+        self._context_projections = [(_concatenate(parts), parts) for parts in kinds.values()]
+
+    def _context_parts(self) -> list[nn.Module]:
+        return [part for layer in self.layers for part in (layer.self_attn.k_proj, layer.self_attn.v_proj)]
 
     def new_context(self, capacity: int = 0) -> Context:
         """An empty context with room for `capacity` positions."""
@@ -158,7 +154,12 @@ class DFlash(nn.Module):
             position: int32 `[1]`, the position of the first row.
         """
         x = self.hidden_norm(self.fc(features.astype(self.dtype)))
-        projected = mx.split(self._context_projection(x), 2 * len(self.layers), axis=-1)
+        of_part = {
+            id(part): rows
+            for fused, parts in self._context_projections
+            for part, rows in zip(parts, mx.split(fused(x), len(parts), axis=-1))
+        }
+        projected = [of_part[id(part)] for part in self._context_parts()]
         for layer, cache, keys, values in zip(self.layers, context.layers, projected[::2], projected[1::2]):
             cache.write(*layer.self_attn.layout(keys, values, position), position)
 
@@ -196,3 +197,13 @@ class DFlash(nn.Module):
     def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array) -> mx.array:
         """The drafted tokens, int32 `[rows]`, from `hidden` `[1, rows, hidden]` and `logits` `[1, rows, vocab]`."""
         return mx.argmax(logits[0], axis=-1).astype(mx.int32)
+
+
+def _concatenate(parts: list[nn.Module]) -> nn.Module:
+    """One projection that gives the outputs of all parts side by side; theirs become views of its weights."""
+    fused = copy.copy(parts[0])
+    for name in fused.parameters():
+        fused[name] = mx.concatenate([part[name] for part in parts])
+        for part, view in zip(parts, mx.split(fused[name], len(parts))):
+            part[name] = view
+    return fused

@@ -1,5 +1,6 @@
 """DFlash and DFlash 2 over the recorded multi-round scenarios: hidden states, logits and drafted ids."""
 
+import json
 from dataclasses import replace
 
 import mlx.core as mx
@@ -105,7 +106,8 @@ def test_injection_is_one_projection_that_the_layers_share() -> None:
         for name in ("k_proj", "v_proj"):
             assert mx.array_equal(layer.self_attn[name].weight, raw[f"layers.{i}.self_attn.{name}.weight"])
     wanted = mx.concatenate([raw[f"layers.{i}.self_attn.{name}.weight"] for i in range(3) for name in ("k_proj", "v_proj")])
-    assert mx.array_equal(drafter._context_projection.weight, wanted)
+    [(fused, parts)] = drafter._context_projections
+    assert mx.array_equal(fused.weight, wanted) and len(parts) == 6
 
 
 def test_quantising_at_load_keeps_norms_kernels_and_codebooks() -> None:
@@ -115,6 +117,52 @@ def test_quantising_at_load_keeps_norms_kernels_and_codebooks() -> None:
     assert mx.array_equal(drafter.candidate_selector.predecessor_codebook, raw["candidate_selector.predecessor_codebook"])
     assert mx.array_equal(drafter.layers[1].mlp_conv.base_kernel, raw["layers.1.mlp_conv.base_kernel"])
     assert mx.array_equal(drafter.hidden_norm.weight, raw["hidden_norm.weight"])
+
+
+def test_projections_of_mixed_widths_load_and_stay_close(tmp_path) -> None:
+    source = CHECKPOINTS / "dflash2_full"
+    config, weights = json.loads((source / "config.json").read_text()), mx.load(str(source / "model.safetensors"))
+    config["quantization"] = {"group_size": 64, "bits": 8}
+    for name in [n for n in weights if n.endswith("v_proj.weight")]:  # some wide, some wider, some as they are
+        if "layers.2" not in name:
+            bits = 6 if "layers.0" in name else 8
+            config["quantization"][name.removesuffix(".weight")] = {"group_size": 64, "bits": bits}
+            base = name.removesuffix("weight")
+            weights[name], weights[base + "scales"], weights[base + "biases"] = mx.quantize(weights[name], 64, bits)
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    mx.save_safetensors(str(tmp_path / "model.safetensors"), weights)
+    mixed, plain = load_drafter(tmp_path), load_drafter(source)
+    assert len(mixed._context_projections) == 3
+    features, target = mx.array(expected("dflash2_context")["ctx_0"])[None], EmbeddingAndHead("dflash2_full")
+    hiddens = []
+    for drafter in (mixed, plain):
+        context = drafter.new_context(48)
+        drafter.inject(features, context, mx.array([0], mx.int32))
+        hiddens.append(np.array(drafter.hidden(mx.array([9], mx.int32), context, mx.array([40], mx.int32), 8, target)))
+    assert 0 < np.abs(hiddens[0] - hiddens[1]).max() < 0.2 * np.abs(hiddens[1]).max()
+
+
+@pytest.mark.parametrize("quantised", [True, False])
+def test_codebooks_written_as_embeddings_load(quantised: bool, tmp_path) -> None:
+    source = CHECKPOINTS / "dflash2_full"
+    config, weights = json.loads((source / "config.json").read_text()), mx.load(str(source / "model.safetensors"))
+    mx.random.seed(0)
+    config["dflash_config"]["selector_rank"] = 64
+    weights["candidate_selector.hidden_projection.weight"] = mx.random.normal((64, 64))
+    tables = {}
+    for name in ("candidate_selector.predecessor_codebook", "candidate_selector.successor_codebook"):
+        del weights[name]
+        tables[name] = mx.random.normal((256, 64))
+        weights[f"{name}.weight"] = tables[name]
+        if quantised:
+            parts = mx.quantize(tables[name], 64, 8)
+            weights |= {f"{name}.{part}": w for part, w in zip(("weight", "scales", "biases"), parts)}
+            config["quantization"] = {"group_size": 64, "bits": 8}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    mx.save_safetensors(str(tmp_path / "model.safetensors"), weights)
+    selector = load_drafter(tmp_path).candidate_selector
+    for name, table in tables.items():
+        np.testing.assert_allclose(np.array(selector[name.split(".")[1]]), np.array(table), atol=0.03 if quantised else 0)
 
 
 def test_float16_weights_never_compute_in_float16(tmp_path) -> None:

@@ -1,0 +1,1 @@
+"""Checkpoints written here and read by other engines, and the reverse."""
