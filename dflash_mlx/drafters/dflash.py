@@ -6,6 +6,7 @@ embedded by the target, attends to those and to itself, and the target's own hea
 """
 
 import copy
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import mlx.core as mx
@@ -94,7 +95,11 @@ class Layer(nn.Module):
         self.post_attention_layernorm = nn.RMSNorm(config.hidden_size, config.rms_norm_eps)
 
     def __call__(self, x: mx.array, context: LayerContext, position: mx.array, mask: mx.array) -> mx.array:
-        x = x + self.self_attn(self.input_layernorm(x), context, position, mask)
+        return self.around(x, lambda rows: self.self_attn(rows, context, position, mask))
+
+    def around(self, x: mx.array, attention: Callable[[mx.array], mx.array]) -> mx.array:
+        """The layer with `attention` given: `[..., rows, hidden]`, the rows of one block each."""
+        x = x + attention(self.input_layernorm(x))
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
@@ -166,7 +171,7 @@ class DFlash(nn.Module):
     def hidden(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head) -> mx.array:
         """Normed hidden states of a block's rows, the anchor's included: `[1, block_size, hidden]`."""
         masks = mx.full((block_size - 1,), self.config.mask_token_id, mx.int32)
-        x = target.embed(mx.concatenate([anchor, masks])[None]).astype(self.dtype) * self.config.input_embedding_scale
+        x = self.embed(mx.concatenate([anchor, masks])[None], target)
         visible: dict[tuple[int | None, bool], mx.array] = {}
         for i, (layer, cache) in enumerate(zip(self.layers, context.layers)):
             kind = (self.config.window(i), self.config.causal(i))
@@ -187,6 +192,10 @@ class DFlash(nn.Module):
         """
         hidden = self.hidden(anchor, context, position, block_size, target)[:, 1:]
         return Draft(self.choose(hidden, self.logits(hidden, target), anchor), None)
+
+    def embed(self, ids: mx.array, target: Head) -> mx.array:
+        """The target's embeddings, in the drafter's dtype, scaled as the checkpoint wants them."""
+        return target.embed(ids).astype(self.dtype) * self.config.input_embedding_scale
 
     def logits(self, hidden: mx.array, target: Head) -> mx.array:
         """The target's head over the drafter's hidden states, scaled and bent as the checkpoint wants it."""

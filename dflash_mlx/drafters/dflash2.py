@@ -9,7 +9,6 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from dflash_mlx.drafters.config import DrafterConfig
-from dflash_mlx.drafters.context import LayerContext
 from dflash_mlx.drafters.dflash import DFlash, Layer
 
 
@@ -54,11 +53,7 @@ class DFlash2Layer(Layer):
         self.attention_conv = BlockConvolution(config)
         self.mlp_conv = BlockConvolution(config)
 
-    def __call__(self, x: mx.array, context: LayerContext, position: mx.array, mask: mx.array) -> mx.array:
-        return self.around(x, lambda rows: self.self_attn(rows, context, position, mask))
-
     def around(self, x: mx.array, attention: Callable[[mx.array], mx.array]) -> mx.array:
-        """The layer with `attention` given: `[..., rows, hidden]`, the rows of one block each."""
         x = x + self.attention_conv(self.input_layernorm(x), attention)
         return x + self.mlp_conv(self.post_attention_layernorm(x), self.mlp)
 

@@ -11,7 +11,7 @@ from bench.demo_pair.text import ARITHMETIC, Turn, dialogue
 @pytest.mark.parametrize("thinking", [False, True])
 @pytest.mark.parametrize("kind", [*ARITHMETIC, "units", "code", "about"])
 def test_the_generators_own_answers_are_right(kind: str, thinking: bool) -> None:
-    made = dialogue(random.Random(1), held_out=True, kind=kind, thinking=thinking)
+    made = dialogue(random.Random(1), wording="held-out", kind=kind, thinking=thinking)
     thought = f"{made.last.working}\n</think>\n\n" if thinking else ""
     assert is_right(made.last, thought + made.messages[-1]["content"])
     assert not is_right(made.last, thought)
