@@ -1,6 +1,7 @@
 """What all tests share: no network, and tests for Apple GPUs only where there is one."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,3 +16,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("metal"):
                 item.add_marker(pytest.mark.skip(reason="no Metal on this machine"))
+
+
+@pytest.fixture(autouse=True)
+def device(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The CPU, whose arithmetic the recordings know, except for tests marked `metal`."""
+    import mlx.core as mx
+
+    before = mx.default_device()
+    mx.set_default_device(mx.gpu if request.node.get_closest_marker("metal") else mx.cpu)
+    yield
+    mx.set_default_device(before)

@@ -1,0 +1,48 @@
+"""Makes the demo pair: tokenizer, target, the target's answers, drafters. See README.md beside this file."""
+
+import argparse
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from .convert import convert_target, load_dequantised
+from .drafter import make_drafter
+from .rollout import make_dialogues, rollouts
+from .target import Stage, train_target
+from .tokenizer import save_tokenizer, train_tokenizer
+
+HERE = Path(__file__).parent
+LATER = {"rate": 0.4, "warm_up": 0.05, "fall": 0.9, "quantised": 1.0}
+STAGES = (Stage("first", 4400), Stage("all", 700, **LATER), Stage("loose", 600, **LATER))
+ANSWERS, CORPUS_SEED = 1500, 5  # of the target, for the drafters to learn from
+DRAFTER_STEPS = {"drafter": 500, "drafter_weak": 90}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.demo_pair", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="gets target/, drafter/, drafter_weak/ and README.md")
+    options = parser.parse_args()
+    start = time.monotonic()
+
+    def progress(text: str) -> None:
+        print(f"{(time.monotonic() - start) / 60:6.2f} min  {text}", flush=True)
+
+    target = options.out / "target"
+    target.mkdir(parents=True, exist_ok=True)
+    tokenizer = train_tokenizer()
+    save_tokenizer(tokenizer, target)
+    with tempfile.TemporaryDirectory() as folder:
+        train_target(tokenizer, STAGES, Path(folder), progress=progress)
+        convert_target(Path(folder), target)
+    model = load_dequantised(target)
+    answers = rollouts(model, tokenizer, make_dialogues(CORPUS_SEED, ANSWERS, "loose"), features=True, progress=progress)
+    examples = [answer.example() for answer in answers if answer.ended]
+    for name, steps in DRAFTER_STEPS.items():
+        make_drafter(model, examples, options.out / name, steps, progress=progress)
+    shutil.copy(HERE / "CARD.md", options.out / "README.md")
+    progress("done")
+
+
+if __name__ == "__main__":
+    main()

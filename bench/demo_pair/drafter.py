@@ -1,0 +1,68 @@
+"""Trains the demo drafters on the target's own answers: a good one, and one stopped early for tests of rollback."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm.models.qwen3_5 import Model
+
+from dflash_mlx.training import Example, Progress, TrainingOptions, new_drafter, save_drafter, train
+
+from .tokenizer import MASK_ID
+
+CONFIG: dict[str, Any] = {
+    "model_type": "qwen3",
+    "architectures": ["DFlash2DraftModel"],
+    "hidden_size": 192,
+    "intermediate_size": 512,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "num_key_value_heads": 3,
+    "head_dim": 64,
+    "vocab_size": 1024,
+    "rms_norm_eps": 1e-6,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
+    "max_position_embeddings": 4096,
+    "num_target_layers": 4,
+    "tie_word_embeddings": False,
+    "is_causal": False,
+    "layer_types": ["full_attention", "full_attention"],
+    "dflash_config": {
+        "block_size": 8,
+        "mask_token_id": MASK_ID,
+        "target_layer_ids": [0, 1, 2, 3],
+        "conv_kernel_size": 2,
+        "conv_group_size": 16,
+        "selector_rank": 64,
+        "selector_top_k": 8,
+    },
+}
+
+
+class Head:
+    """Embedding and head of the dequantised target."""
+
+    def __init__(self, model: Model) -> None:
+        self.embedding = model.language_model.model.embed_tokens
+
+    def embed(self, ids: mx.array) -> mx.array:
+        return self.embedding(ids)
+
+    def lm_head(self, hidden: mx.array) -> mx.array:
+        return self.embedding.as_linear(hidden)
+
+
+def make_drafter(
+    model: Model, examples: Sequence[Example], folder: Path, steps: int, seed: int = 5, progress: Callable[[str], None] = print
+) -> None:
+    """Trains a drafter for so many steps and saves it in 4 bits."""
+
+    def report(now: Progress) -> None:
+        if now.step % 50 == 0 or now.step == steps:
+            progress(f"drafter step {now.step} of {steps}, loss {now.unary_loss:.4f} + selector {now.selector_loss:.4f}")
+
+    mx.random.seed(seed)
+    drafter = new_drafter(CONFIG)
+    train(drafter, Head(model), examples, TrainingOptions(steps=steps, seed=seed), report)
+    save_drafter(drafter, CONFIG, folder, bits=4)
