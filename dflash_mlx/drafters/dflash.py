@@ -130,14 +130,12 @@ class DFlash(nn.Module):
         The layers' own projections become views of it: nothing is held twice. Where a checkpoint quantises some of them
         otherwise (as mixtures of bits do), there is one matrix a kind. Call it once, after loading.
         """
-        kinds: dict[tuple[Any, ...], list[nn.Module]] = {}
-        for part in self._context_parts():
+        parts = [part for layer in self.layers for part in (layer.self_attn.k_proj, layer.self_attn.v_proj)]
+        kinds: dict[tuple[Any, ...], list[int]] = {}
+        for place, part in enumerate(parts):
             kind = type(part), *(getattr(part, name, None) for name in ("bits", "group_size", "mode"))
-            kinds.setdefault(kind, []).append(part)
-        self._context_projections = [(_concatenate(parts), parts) for parts in kinds.values()]
-
-    def _context_parts(self) -> list[nn.Module]:
-        return [part for layer in self.layers for part in (layer.self_attn.k_proj, layer.self_attn.v_proj)]
+            kinds.setdefault(kind, []).append(place)
+        self._context_projections = [(_concatenate([parts[i] for i in places]), places) for places in kinds.values()]
 
     def new_context(self, capacity: int = 0) -> Context:
         """An empty context with room for `capacity` positions."""
@@ -159,12 +157,10 @@ class DFlash(nn.Module):
             position: int32 `[1]`, the position of the first row.
         """
         x = self.hidden_norm(self.fc(features.astype(self.dtype)))
-        of_part = {
-            id(part): rows
-            for fused, parts in self._context_projections
-            for part, rows in zip(parts, mx.split(fused(x), len(parts), axis=-1))
-        }
-        projected = [of_part[id(part)] for part in self._context_parts()]
+        projected = [x] * (2 * len(self.layers))  # K and V of each layer in turn
+        for fused, places in self._context_projections:
+            for place, rows in zip(places, mx.split(fused(x), len(places), axis=-1)):
+                projected[place] = rows
         for layer, cache, keys, values in zip(self.layers, context.layers, projected[::2], projected[1::2]):
             cache.write(*layer.self_attn.layout(keys, values, position), position)
 

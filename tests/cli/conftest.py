@@ -5,6 +5,7 @@ import io
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from command import ENDLESS, PROMPT, Result
@@ -16,15 +17,15 @@ LOAD = dflash_mlx.load
 
 
 @functools.cache
-def load(model: str, drafter: str | None) -> dflash_mlx.Pair:
+def load(model: str, **settings: Any) -> dflash_mlx.Pair:
     """A pair, loaded once for all tests that run inside this process."""
-    return LOAD(model, drafter=drafter)
+    return LOAD(model, **settings)
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     """Runs `dflash-mlx` with arguments (on the demo pair, if they name no model) and bytes on stdin; no stream is a terminal."""
-    monkeypatch.setattr(dflash_mlx, "load", lambda model, drafter, progress: load(model, drafter))
+    monkeypatch.setattr(dflash_mlx, "load", lambda model, progress, **settings: load(model, **settings))
 
     def run(*arguments: str, stdin: bytes = b"") -> Result:
         if arguments[0] == "generate" and "--model" not in arguments:
@@ -52,4 +53,4 @@ def start() -> Callable[..., subprocess.Popen[bytes]]:
 @pytest.fixture
 def demo() -> dflash_mlx.Pair:
     """The embedded pair, as the library loads it."""
-    return load("demo", "auto")
+    return load("demo", drafter="auto", drafter_bits=None, force=False)

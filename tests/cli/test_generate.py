@@ -5,6 +5,7 @@ import re
 
 import pytest
 from command import PROMPT
+from fixture_data import CHECKPOINTS
 
 
 def objects(out: str) -> list[dict]:
@@ -82,6 +83,23 @@ def test_drafter_may_be_a_folder(run, demo):
     assert "acceptance length" in run("generate", PROMPT, "--drafter", folder).err
 
 
+def test_force_does_not_ask_for_memory(run, demo, monkeypatch):
+    text = demo.generate(PROMPT).text
+    monkeypatch.setattr("dflash_mlx.memory.available", lambda: 1_000_000)
+    code, out, err = run("generate", PROMPT)
+    assert (code, out) == (2, "") and "GB" in err and "--force" in err
+    assert run("generate", PROMPT, "--quiet", "--force").out == text + "\n"
+
+
+def test_drafter_bits_change_the_drafts_and_not_the_text(run):
+    pair = ["--model", str(CHECKPOINTS / "target_qwen3_5"), "--drafter", str(CHECKPOINTS / "dflash2_full")]
+    arguments = ["generate", "abc", *pair, "--raw", "--max-tokens", "30", "--json"]
+    plain, quantised = (objects(run(*arguments, *bits).out)[:-1] for bits in ([], ["--drafter-bits", "4"]))
+    tokens = [[token for chunk in chunks for token in chunk["token_ids"]] for chunks in (plain, quantised)]
+    assert tokens[0] == tokens[1]
+    assert [chunk["drafted"] for chunk in plain] != [chunk["drafted"] for chunk in quantised]
+
+
 @pytest.mark.parametrize("size", ["1", "2", "8"])
 def test_block_size_changes_the_work_and_not_the_text(run, demo, size):
     *chunks, last = objects(run("generate", PROMPT, "--block-size", size, "--json").out)
@@ -111,6 +129,8 @@ def test_json_leaves_stderr_empty(run):
         (["--max-tokens", "-5"], "--max-tokens -5"),
         (["--max-tokens", "abc"], "--max-tokens abc"),
         (["--max-tokens", "2.5"], "--max-tokens 2.5"),
+        (["--drafter-bits", "x"], "--drafter-bits x"),
+        (["--drafter-bits", "7"], "drafter_bits 7"),
         (["--block-size", "0"], "--block-size 0"),
         (["--block-size", "x"], "--block-size x"),
         (["--block-size", "99"], "block_size 99"),
