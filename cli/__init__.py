@@ -12,6 +12,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     # A stream that the caller closed (`2>&-`) is None in Python. Opening another file in its place also keeps
     # the free descriptor from being given to a model file.
+    sys.stdin = sys.stdin or open(os.devnull)
     sys.stdout = sys.stdout or open(os.devnull, "w")
     sys.stderr = sys.stderr or open(os.devnull, "w")
     try:
@@ -26,5 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except DFlashError as error:
             note(f"error: {error.message}\n{error.hint}")
             sys.exit(2)
+        except OSError as error:
+            note(f"error: {error}.\nSee whether the disk is full, or the folder or stream still there.")
+            sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -53,7 +53,7 @@ def generate(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Target: a folder, a Hub id, or demo (the embedded pair). Default: the best known pair that fits this machine.",
+            help="A folder, a Hub id, or demo (the embedded pair). Default: the best known pair that fits; without Metal, demo.",
             show_default=False,
         ),
     ] = None,
@@ -65,7 +65,12 @@ def generate(
     ] = "auto",
     drafter_bits: Annotated[
         int | None,
-        typer.Option(parser=_drafter_bits, metavar="N", help="Quantise the drafter to N bits while loading.", show_default=False),
+        typer.Option(
+            parser=_drafter_bits,
+            metavar="N",
+            help="Quantise the drafter to N bits while loading (not one that is quantised already).",
+            show_default=False,
+        ),
     ] = None,
     max_tokens: Annotated[int, typer.Option(parser=_max_tokens, metavar="N", help="Stop after N tokens.")] = 256,
     block_size: Annotated[
@@ -131,6 +136,8 @@ def _read_prompt(argument: str | None) -> str:
         try:
             # What `echo` and editors put at the end of a line is no part of the prompt.
             argument = sys.stdin.buffer.read().decode("utf-8-sig").rstrip("\r\n")
+        except OSError as error:
+            raise RequestError(f"stdin cannot be read ({error.strerror}).", "Give the prompt as an argument.") from None
         except UnicodeDecodeError as error:
             raise RequestError(
                 f"the prompt on stdin is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}.",
@@ -147,9 +154,13 @@ def _default_model(quiet: bool) -> str:
     from dflash_mlx.known_pairs import default
 
     pair = default()
-    name, why = (pair.target, "the best known pair that fits") if pair else (DEMO, "the embedded pair: no known one suits")
+    name, why = (
+        (pair.target, "the best known pair that fits this machine")
+        if pair
+        else (DEMO, "the embedded pair: no Metal, or little memory")
+    )
     if not quiet:
-        note(f"model: {name} ({why} this machine). Another: --model NAME; dflash-mlx models lists them.")
+        note(f"model: {name} ({why}). Another: --model NAME; dflash-mlx models lists them.")
     return name
 
 
@@ -159,7 +170,7 @@ def _chunks(model: str | None, quiet: bool, pair: dict[str, Any], request: dict[
         logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who asks a question
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
 
-        loaded = dflash_mlx.load(model or _default_model(quiet), **pair, progress=progress.loading)
+        loaded = dflash_mlx.load(_default_model(quiet) if model is None else model, **pair, progress=progress.loading)
         stream = loaded.stream(**request, progress=progress.prefill)
         first = next(stream)
     yield first

@@ -1,5 +1,6 @@
 """`dflash-mlx models`: the known pairs, and which of them this machine can run."""
 
+import io
 import json
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -57,7 +58,7 @@ def _table(rows: list[dict[str, object]]) -> str:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(file=sys.stdout)
+    console = Console(file=io.StringIO(), width=Console(file=sys.stdout).width)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for title, side in (("model", "left"), ("disk GB", "right"), ("RAM GB", "right"), ("fits", "left"), ("cached", "left")):
         table.add_column(title, justify=side, no_wrap=title == "model")  # type: ignore[arg-type]
@@ -74,6 +75,5 @@ def _table(rows: list[dict[str, object]]) -> str:
             "yes" if all(parts) else "part" if any(parts) else "no",
             *full,
         )
-    with console.capture() as capture:
-        console.print(table)
-    return capture.get()
+    console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined]

@@ -146,7 +146,8 @@ class JsonLines:
 def summary(finish_reason: str, statistics: "Statistics") -> str:
     """The statistics in one line."""
     ending = {"length": " (cut at the limit)", "cancelled": " (interrupted)"}.get(finish_reason, "")
-    parts = [f"{statistics.generated_tokens} tokens{ending}"]
+    count = statistics.generated_tokens
+    parts = [f"{count} token{'' if count == 1 else 's'}{ending}"]
     if statistics.cycles:  # none where the first token was the last
         parts.append(f"{statistics.tokens_per_second:.1f} tok/s")
     if statistics.mode == "plain":

@@ -35,6 +35,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     # a name is imported when it is first asked for: `dflash-mlx --help` must not wait a second for MLX and transformers
     if name in __all__:

@@ -1,6 +1,7 @@
 """A checkpoint folder, read and checked before a model is built on it: config.json and model*.safetensors."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises CheckpointError where it is not one."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}.", "Get the model's files again.") from error
     if not isinstance(content, dict):
         raise CheckpointError(f"{path} holds no JSON object.", "Get the model's files again.")
@@ -83,14 +84,23 @@ def _weight_files(folder: Path) -> list[Path]:
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names:
         raise CheckpointError(f"{index} has no weight_map.", "Get the model's files again.")
-    for name in sorted(map(str, set(names.values()))):
-        if Path(name).name != name or not name.endswith(".safetensors"):
+    for name in sorted(set(map(str, names.values()))):
+        if Path(name).name != name or not name.endswith(".safetensors") or len(name) > 255:
             raise CheckpointError(
                 f"{index} names {name!r}, which is no weights file of this folder.", "Do not use this checkpoint."
             )
         if not (folder / name).is_file():
             raise CheckpointError(f"{folder} lacks {name}, which its index names.", "Download the model again: it resumes.")
-    return [folder / name for name in sorted(set(names.values()))]
+    return [folder / name for name in sorted(set(map(str, names.values())))]
+
+
+def check_layers(count: int, weights: Weights, folder: Path) -> None:
+    """Raises CheckpointError where config.json asks for more layers than the weights have: before a model of them is built."""
+    found = 1 + max((int(number[1]) for name in weights if (number := re.search(r"\blayers\.(\d{1,9})\.", name))), default=-1)
+    if count > found:
+        raise CheckpointError(
+            f"{folder / 'config.json'} asks for {count} layers, the weights have {found}.", "Get the model's files again."
+        )
 
 
 def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], folder: Path) -> None:
@@ -141,11 +151,20 @@ def _check_shapes(expected: dict[str, Any], weights: Weights, folder: Path) -> N
                 "The weights and config.json are not of the same model: get both again.",
             )
     for name, tensor in expected.items():
+        if _kind(tensor) != _kind(weights[name]):
+            raise CheckpointError(
+                f"{name} in {folder} holds {weights[name].dtype}, where {_kind(tensor)} is expected.",
+                "Get the model's files again, or another conversion.",
+            )
         if tensor.shape != weights[name].shape:
             raise CheckpointError(
                 f"{name} in {folder} has shape {weights[name].shape}, config.json asks for {tensor.shape}.",
                 "The weights and config.json are not of the same model: get both again.",
             )
+
+
+def _kind(tensor: mx.array) -> str:
+    return "floating point" if mx.issubdtype(tensor.dtype, mx.floating) else str(tensor.dtype)
 
 
 def materialise(model: nn.Module, folder: Path) -> None:

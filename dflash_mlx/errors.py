@@ -1,5 +1,7 @@
 """What can go wrong for a user: one sentence says what, one says what to do."""
 
+from textwrap import shorten
+
 
 class DFlashError(Exception):
     """Base of every error a user can meet.
@@ -10,6 +12,7 @@ class DFlashError(Exception):
     """
 
     def __init__(self, message: str, hint: str) -> None:
+        message = shorten(message, 400, placeholder=" ...")  # one line, whatever a library's own text looks like
         super().__init__(f"{message} {hint}")
         self.message = message
         self.hint = hint

@@ -93,7 +93,9 @@ def new_request(
 ) -> Request:
     """Checks a request's settings. Raises RequestError, naming the first that cannot be served."""
     _check_whole("max_tokens", max_tokens)
-    _check_sampling(sampling or Sampling())
+    _check_sampling(Sampling() if sampling is None else sampling)
+    if raw and not isinstance(prompt, str):
+        raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
     if verify != "fast":
         raise RequestError(f"verify {verify!r} is not available.", 'Use verify="fast".')
     stops = (stop,) if isinstance(stop, str) else stop
@@ -140,7 +142,8 @@ def wired() -> Iterator[None]:
     try:
         yield
     finally:
-        if before is not None:
+        # if it stood there already, another request that is still running will give it back
+        if before is not None and before != mx.device_info()["max_recommended_working_set_size"]:
             mx.synchronize()
             mx.set_wired_limit(before)
 
@@ -211,20 +214,16 @@ class _Answer:
 
 def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> tuple[int, str | None]:
     """Rows a cycle, and why decoding is plain, if it is."""
-    if block_size != "auto":
-        _check_whole("block_size", block_size)
     if drafter is None:
         if block_size not in ("auto", 1):
             raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
         return 1, "no drafter was loaded"
     trained = drafter.config.block_size
-    if block_size == "auto":
-        return min(AUTO_BLOCK_SIZE, trained), None
-    if block_size > trained:
-        raise RequestError(
-            f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
-        )
-    return block_size, "block_size is 1" if block_size == 1 else None
+    width = min(AUTO_BLOCK_SIZE, trained) if block_size == "auto" else block_size
+    _check_whole("block_size", width)
+    if width > trained:
+        raise RequestError(f"block_size {width} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}.")
+    return width, "block_size is 1" if width == 1 else None
 
 
 def _check_whole(name: str, value: object) -> None:
@@ -233,19 +232,22 @@ def _check_whole(name: str, value: object) -> None:
 
 
 def _check_sampling(sampling: Sampling) -> None:
+    if not isinstance(sampling, Sampling):
+        raise RequestError(f"sampling {sampling!r} is no Sampling.", "Give a dflash_mlx.Sampling(...), or leave it out.")
+    for name, value in vars(sampling).items():
+        if not isinstance(value, int | float) and not (name == "seed" and value is None):
+            raise RequestError(f"{name} {value!r} is not a number.", f"Give {name} a number, or leave it out.")
     allowed = {
-        "temperature": sampling.temperature >= 0 and math.isfinite(sampling.temperature),
-        "top_p": 0 < sampling.top_p <= 1,
-        "top_k": sampling.top_k >= 0,
-        "min_p": 0 <= sampling.min_p <= 1,
-        "repetition_penalty": sampling.repetition_penalty > 0 and math.isfinite(sampling.repetition_penalty),
-        "presence_penalty": math.isfinite(sampling.presence_penalty),
+        "temperature": (0 <= sampling.temperature < math.inf, "0 or more"),
+        "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1"),
+        "top_k": (sampling.top_k >= 0, "0 or more"),
+        "min_p": (0 <= sampling.min_p <= 1, "0 to 1"),
+        "repetition_penalty": (0 < sampling.repetition_penalty < math.inf, "more than 0"),
+        "presence_penalty": (math.isfinite(sampling.presence_penalty), "any finite number"),
     }
-    wrong = next((name for name, fine in allowed.items() if not fine), None)
-    if wrong:
-        raise RequestError(
-            f"{wrong} {getattr(sampling, wrong)!r} makes no sense.", "See the documentation of Sampling for its range."
-        )
+    for name, (fine, wanted) in allowed.items():
+        if not fine:
+            raise RequestError(f"{name} {getattr(sampling, name)!r} is out of range.", f"It can be {wanted}.")
     if not sampling.greedy:
         raise RequestError(
             "this version decodes greedily: temperature and penalties are not available.", "Use Sampling(temperature=0)."

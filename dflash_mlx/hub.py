@@ -23,7 +23,8 @@ from huggingface_hub.utils import filter_repo_objects
 
 from dflash_mlx.checkpoint import read_json
 from dflash_mlx.errors import DFlashError, MemoryBudgetError, ModelNotFoundError
-from dflash_mlx.known_pairs import drafter_for
+from dflash_mlx.known_pairs import drafter_for, find
+from dflash_mlx.targets import check_target
 
 DEMO = "demo"
 # Never code, never pickles, never another format's folder: a * of huggingface_hub matches a / too.
@@ -47,7 +48,7 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
 
     Args:
         target: "demo", a model's folder, a folder that holds `target/` and `drafter/`, or a Hub id.
-        drafter: a folder or a Hub id; "auto": the one that stands beside the target, else the one known to be made for
+        drafter: a folder or a Hub id; "auto": the one in the folder's own `drafter/`, else the one known to be made for
             it; None: none.
         downloading: as in `resolve`.
 
@@ -56,7 +57,7 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
         MemoryBudgetError: the disk has no room for a download.
     """
     folder = _folder(target)
-    beside = folder / "drafter" if folder else None
+    own = folder / "drafter" if folder else None
     if folder and (folder / "target" / "config.json").is_file():
         folder = folder / "target"
     # The drafter first: if it cannot be had, that shows before the many gigabytes of the target arrive.
@@ -64,9 +65,11 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
         drafter_folder = None
     elif str(drafter) != "auto":
         drafter_folder = _demo() / "drafter" if str(drafter) == DEMO else resolve(drafter, downloading)
-    elif beside and beside.is_dir():
-        drafter_folder = beside
+    elif own and own.is_dir():
+        drafter_folder = own
     else:
+        if folder:  # what is wrong with the target itself comes first
+            check_target(folder)
         drafter_folder = resolve(drafter_for(target), downloading)
     return PairFolders(folder or resolve(target, downloading), drafter_folder)
 
@@ -103,9 +106,12 @@ def _folder(name: str | Path) -> Path | None:
     """The folder that a name means on this machine; None: it is a Hub id."""
     if str(name) == DEMO:
         return _demo()
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder
+    try:
+        folder = Path(name).expanduser()
+        if str(name) and folder.is_dir():
+            return folder
+    except (OSError, RuntimeError, ValueError) as error:  # no such user, a name longer than names can be
+        raise _no_folder(name) from error
     if isinstance(name, Path):
         raise _no_folder(name)
     _repository(name)
@@ -140,7 +146,8 @@ def _weights(folder: Path) -> list[str]:
     """The weights that a snapshot must hold, as far as its own files tell."""
     index = folder / "model.safetensors.index.json"
     if index.is_file():
-        return sorted(set(read_json(index).get("weight_map", {}).values()))
+        names = read_json(index).get("weight_map")
+        return sorted({str(name) for name in names.values()}) if isinstance(names, dict) else ["model.safetensors"]
     return [] if any(folder.glob("model*.safetensors")) else ["model.safetensors"]
 
 
@@ -232,7 +239,9 @@ def _unreachable(name: str, error: Exception | None) -> DFlashError:
 
 
 def _no_folder(name: str | Path) -> ModelNotFoundError:
-    return ModelNotFoundError(f"there is no folder {name}.", f'Check the path, or give a Hub id like owner/model, or "{DEMO}".')
+    pair = find(name)
+    hint = f"Did you mean {pair.target}?" if pair else f'Check the path, or give a Hub id like owner/model, or "{DEMO}".'
+    return ModelNotFoundError(f"there is no folder {name}.", hint)
 
 
 def _demo() -> Path:

@@ -116,8 +116,13 @@ def default() -> KnownPair | None:
 
 def _model_name(target: str | Path) -> str:
     """ "Qwen3.5-9B-4bit" of "owner/Qwen3.5-9B-4bit@main", of a folder of that name, and of its snapshot in the Hub cache."""
-    path = Path(target).expanduser()
-    if path.is_dir():
+    path = Path(target)
+    try:
+        path = path.expanduser()
+        is_folder = path.is_dir()
+    except (OSError, RuntimeError, ValueError):  # no such user, a name longer than names can be
+        is_folder = False
+    if is_folder:
         path = path.absolute()
         return path.parts[-3].rpartition("--")[2] if path.parent.name == "snapshots" else path.name
     return path.name.partition("@")[0]

@@ -12,7 +12,7 @@ from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
-from dflash_mlx.errors import CheckpointError, PairMismatchError
+from dflash_mlx.errors import CheckpointError, PairMismatchError, RequestError
 from dflash_mlx.generation import Chunk, Generation, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
 from dflash_mlx.memory import Need, estimate
@@ -125,9 +125,9 @@ def load(
 
     Args:
         target: "demo" (the embedded pair), a folder, or a Hub id like "owner/model" or "owner/model@revision".
-        drafter: "auto" (the one that stands beside the target, else the one known to be made for it), a folder, a Hub id,
-            or None for plain decoding only.
-        drafter_bits: quantise the drafter's projections to this many bits while loading.
+        drafter: "auto" (the one in the target's own folder `drafter/`, else the one known to be made for it), a
+            folder, a Hub id, or None for plain decoding only.
+        drafter_bits: quantise the drafter's projections to this many bits while loading; one that is quantised stays as it is.
         force: do not ask whether the pair and its requests fit into this machine's memory.
         progress: called with the part being loaded ("target", "drafter", "tokenizer"), parts done, parts in all; and before
             a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own progress then.
@@ -138,8 +138,13 @@ def load(
         CheckpointError: a checkpoint is damaged.
         PairMismatchError: the drafter was made for another target.
         MemoryBudgetError: the pair does not fit into this machine's memory, or a download onto its disk.
-        RequestError: `drafter_bits` is not a width MLX quantises to.
+        RequestError: a name is no text or Path, or `drafter_bits` is not a width MLX quantises to.
     """
+    for name in (target, *([] if drafter is None else [drafter])):
+        if not isinstance(name, str | Path):
+            raise RequestError(f"{name!r} is no name of a model.", "Give a folder or a Hub id as text or Path.")
+    if drafter is None and drafter_bits is not None:
+        raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
     tell = progress or (lambda part, done, total: None)
     folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
     tell("target", 0, 3)
@@ -168,19 +173,36 @@ def load(
 
 
 def check_cycle(target: Target, drafter: DFlash | None) -> None:
-    """Runs one cycle on a few tokens; raises CheckpointError where it does not give finite numbers."""
-    sequence, width = TokenSequence(target, drafter), drafter.config.block_size if drafter else 1
+    """Runs the target, then a whole cycle, on a few tokens.
+
+    Raises:
+        CheckpointError: the target cannot be run, or either gives something other than finite numbers.
+        PairMismatchError: the target runs and the cycle does not, whatever their configs say.
+    """
     try:
-        anchor = prefill(sequence, [0, 1, 2])
-        sequence.reserve(width)
-        hidden, _ = sequence.forward(mx.concatenate([anchor, sequence.draft(anchor, width)]))
-        finite = mx.isfinite(target.lm_head(hidden)).all().item()
-    except (ValueError, RuntimeError) as error:  # shapes that no comparison of configs foresaw
-        raise _mismatch(f"a cycle of this pair fails ({error})") from error
-    if not finite:
+        plain = TokenSequence(target, None)
+        anchor = prefill(plain, [0, 1, 2])
+        plain.reserve(1)
+        logits = {"target": target.lm_head(plain.forward(anchor)[0])}
+        mx.eval(logits)
+    except (ValueError, RuntimeError, TypeError, OverflowError) as error:
         raise CheckpointError(
-            "the target's logits are not finite numbers.", "Get the model's files again, or another conversion."
-        )
+            f"the target cannot be run ({error}).", "Get the model's files again, or another conversion."
+        ) from error
+    if drafter:
+        try:
+            sequence, width = TokenSequence(target, drafter), drafter.config.block_size
+            anchor = prefill(sequence, [0, 1, 2])
+            sequence.reserve(width)
+            mx.eval(sequence.forward(mx.concatenate([anchor, sequence.draft(anchor, width)])))
+            drafted = drafter.hidden(anchor, sequence.context, sequence.device_position, width, target)  # type: ignore[arg-type]
+            logits["drafter"] = drafter.logits(drafted, target)
+            mx.eval(logits)
+        except (ValueError, RuntimeError, TypeError, OverflowError) as error:
+            raise _mismatch(f"a cycle of this pair fails ({error})") from error
+    wrong = [name for name, values in logits.items() if not mx.isfinite(values).all().item()]
+    if wrong:
+        raise CheckpointError(f"the {wrong[0]}'s logits are not finite numbers.", "Get its files again, or another conversion.")
 
 
 def check_fit(target: Target, drafter: DFlash) -> None:

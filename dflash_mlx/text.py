@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
 from tokenizers.decoders import DecodeStream
 from transformers import AutoTokenizer
 
@@ -54,12 +53,16 @@ class Tokenizer:
             if not prompt.strip():
                 raise RequestError("the prompt is empty.", "Say something to the model.")
             if raw:
-                return self._checked(lambda: self._tokenizer.encode(prompt), prompt)
+                return self._checked(lambda: self._tokenizer.encode(prompt, verbose=False), prompt)
             prompt = [{"role": "user", "content": prompt}]
-        items: list[Any] = list(prompt) if isinstance(prompt, Sequence) else []
+        items: list[Any] = (
+            list(prompt) if isinstance(prompt, Sequence) and not isinstance(prompt, bytes | bytearray | memoryview) else []
+        )
         if items and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
             return items
-        if not items or not all(isinstance(item, dict) and {"role", "content"} <= item.keys() for item in items):
+        if not items or not all(
+            isinstance(m, dict) and isinstance(m.get("role"), str) and m.get("content") is not None for m in items
+        ):
             raise RequestError(
                 "the prompt is neither text, nor messages with role and content, nor token ids.",
                 'Give text, [{"role": "user", "content": "..."}], or a list of whole numbers.',
@@ -68,7 +71,7 @@ class Tokenizer:
             raise RequestError(
                 "this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line."
             )
-        texts = [item["content"] for item in items if isinstance(item["content"], str)]
+        texts = [text for item in items for text in (item["role"], item["content"]) if isinstance(text, str)]
         template = self._tokenizer.apply_chat_template
         return self._checked(lambda: template(items, add_generation_prompt=True, return_dict=False), *texts)
 
@@ -79,9 +82,10 @@ class Tokenizer:
             return list(encode())
         except UnicodeEncodeError as error:
             raise RequestError("the prompt holds characters that are no UTF-8 text.", "Send text encoded as UTF-8.") from error
-        except (TemplateError, TypeError) as error:
+        except Exception as error:  # a template is a program: it can fail in any way
             raise RequestError(
-                f"the model's chat template refuses these messages ({error}).", "Check the roles and their order."
+                f"the model's chat template cannot render these messages ({error}).",
+                "Check roles, contents and their order; or send text as it is: raw=True, --raw on the command line.",
             ) from error
 
     def new_stream(self, stop: Sequence[str] = ()) -> "TextStream":
@@ -133,4 +137,4 @@ def _eos_token_ids(folder: Path, of_tokenizer: int | None) -> frozenset[int]:
     for place in places:
         ids = place.get("eos_token_id")
         found += ids if isinstance(ids, list) else [ids]
-    return frozenset(i for i in found if isinstance(i, int))
+    return frozenset(i for i in found if type(i) is int)

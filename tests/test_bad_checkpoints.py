@@ -37,6 +37,15 @@ def edit_weights(folder: Path, change: Callable[[dict], None]) -> None:
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
 
 
+@pytest.mark.parametrize("drafter_name", ["auto", None, DRAFTER])
+def test_what_is_wrong_with_the_target_comes_first(drafter_name: object, target: Path, tmp_path: Path) -> None:
+    refused(dm.UnsupportedModelError, "holds a DFlash drafter", target=DRAFTER, drafter=drafter_name)
+    (tmp_path / "empty").mkdir()
+    refused(dm.ModelNotFoundError, "config.json", target=tmp_path / "empty", drafter=drafter_name)
+    edit_config(target, lambda c: c.update(model_type="llama"))
+    refused(dm.UnsupportedModelError, "llama", target=target, drafter=drafter_name)
+
+
 def refused(kind: type[dm.DFlashError], *words: str, target: str | Path = TARGET, drafter: str | Path | None = DRAFTER) -> None:
     with pytest.raises(kind) as caught:
         dm.load(target, drafter=drafter)
@@ -151,7 +160,9 @@ def test_shards_load_and_a_missing_one_is_named(target: Path) -> None:
     refused(dm.CheckpointError, "model-00002-of-00002.safetensors", target=target)
 
 
-@pytest.mark.parametrize("name", ["../other/model.safetensors", "/etc/passwd", "model.bin", "..", "", None, 5])
+@pytest.mark.parametrize(
+    "name", [["x"], "y" * 5000 + ".safetensors", "../other/model.safetensors", "/etc/passwd", "model.bin", "..", "", None, 5]
+)
 def test_an_index_that_points_elsewhere(name: object, target: Path) -> None:
     weight_map = shard(target)
     index = {"weight_map": weight_map | {sorted(weight_map)[0]: name}}
@@ -199,6 +210,49 @@ def test_quantisation_that_contradicts_the_tensors(tmp_path: Path) -> None:
         refused(dm.CheckpointError, target=folder)
 
 
+@pytest.mark.parametrize("dtype", [mx.int32, mx.uint8, mx.bool_])
+def test_whole_numbers_where_weights_are_expected(dtype: mx.Dtype, target: Path, drafter: Path) -> None:
+    edit_weights(target, lambda w: w.update({"language_model.model.norm.weight": mx.ones(64, dtype)}))
+    refused(dm.CheckpointError, "model.norm.weight", "floating point", target=target)
+    edit_weights(drafter, lambda w: w.update({"hidden_norm.weight": mx.ones(64, dtype)}))
+    refused(dm.CheckpointError, "hidden_norm.weight", "floating point", drafter=drafter)
+
+
+@pytest.mark.parametrize(
+    "rope",
+    [
+        {"rope_type": "odd", "rope_theta": 1e4},
+        {"rope_type": "yarn", "rope_theta": 1e4},
+        {"rope_type": "linear", "factor": 0, "rope_theta": 1e4},
+        {"rope_type": "yarn", "factor": "4", "rope_theta": 1e4},
+        {"rope_theta": "x"},
+    ],
+)
+def test_rope_settings_that_make_no_sense(rope: dict, target: Path, drafter: Path) -> None:
+    edit_config(drafter, lambda c: c.update(rope_parameters=rope))
+    refused(dm.CheckpointError, drafter=drafter)
+    edit_config(target, lambda c: c["text_config"].update(rope_parameters=rope))
+    refused(dm.CheckpointError, target=target)
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a": ' + "9" * 5000 + "}"])
+def test_json_that_no_reader_can_take(content: str, target: Path) -> None:
+    (target / "config.json").write_text(content)
+    refused(dm.CheckpointError, "config.json", target=target)
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-that-name/x", "a" * 5000, "", "x\0y"])
+def test_names_that_no_folder_can_have(name: str) -> None:
+    refused(dm.ModelNotFoundError, target=name)
+    refused(dm.ModelNotFoundError, drafter=name)
+
+
+def test_a_library_s_long_explanation_is_one_line(target: Path) -> None:
+    folder = Path(shutil.copytree(CHECKPOINTS / "target_qwen3_5_4bit", target.parent / "quantised"))
+    edit_config(folder, lambda c: c.update(quantization={"group_size": "64", "bits": 4}))
+    refused(dm.CheckpointError, "quantization", target=folder)
+
+
 def test_weights_quantised_in_a_foreign_format(target: Path) -> None:
     edit_config(target, lambda c: c.update(quantization_config={"quant_method": "gptq", "bits": 4}))
     refused(dm.UnsupportedModelError, target=target)
@@ -236,6 +290,34 @@ def test_a_target_config_with_a_field_of_the_wrong_kind_gives_no_traceback(field
         assert "\n" not in str(error)
     else:
         assert field in ("architectures", "eos_token_id") or not value
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("num_hidden_layers", 3_000_000),
+        ("block_size", 10**9),
+        ("selector_top_k", 257),
+        ("input_embedding_scale", float("nan")),
+        ("output_multiplier", 0),
+        ("output_multiplier", float("inf")),
+        ("final_logit_softcapping", -1),
+        ("is_causal", "no"),
+    ],
+)
+def test_a_drafter_config_with_an_absurd_value(field: str, value: object, drafter: Path) -> None:
+    def change(config: dict) -> None:
+        (config["dflash_config"] if field not in ("num_hidden_layers", "is_causal") else config)[field] = value
+        if field == "num_hidden_layers":
+            config["layer_types"] = None
+
+    edit_config(drafter, change)
+    refused(dm.CheckpointError, str(value) if value != 0 else field, drafter=drafter)
+
+
+def test_a_drafter_that_computes_no_numbers(drafter: Path) -> None:
+    edit_weights(drafter, lambda w: w.update({"norm.weight": mx.full((64,), 3e38)}))
+    refused(dm.CheckpointError, "drafter's logits", drafter=drafter)
 
 
 def test_a_drafter_for_another_hidden_size(tmp_path: Path) -> None:
@@ -284,6 +366,17 @@ def test_a_damaged_tokenizer(target: Path) -> None:
 
 def test_no_drafter_known_for_a_folder() -> None:
     refused(dm.ModelNotFoundError, "no drafter is known", drafter="auto")
+
+
+@pytest.mark.parametrize(("target_name", "drafter_name"), [(5, None), (None, None), (TARGET, 5), (TARGET, ["demo"])])
+def test_names_that_are_none(target_name: object, drafter_name: object) -> None:
+    with pytest.raises(dm.RequestError, match="no name of a model"):
+        dm.load(target_name, drafter=drafter_name)  # type: ignore[arg-type]
+
+
+def test_drafter_bits_without_a_drafter() -> None:
+    with pytest.raises(dm.RequestError, match="needs a drafter"):
+        dm.load(TARGET, drafter=None, drafter_bits=4)
 
 
 @pytest.mark.parametrize("bits", [0, 1, 7, 16, -4, "4", 4.0, True])

@@ -175,6 +175,12 @@ def test_a_prompt_longer_than_the_context_is_refused(length: int, small_context_
         ({"stop": [5]}, "stop"),
         ({"stop": 5}, "stop"),
         ({"verify": "odd"}, "verify"),
+        ({"sampling": "greedy"}, "Sampling"),
+        ({"sampling": 0}, "Sampling"),
+        ({"sampling": dm.Sampling(temperature="hot")}, "temperature"),  # type: ignore[arg-type]
+        ({"sampling": dm.Sampling(top_k=None)}, "top_k"),  # type: ignore[arg-type]
+        ({"raw": True}, "raw"),
+        ({"prompt": [{"role": "user", "content": "x"}], "raw": True}, "raw"),
         ({"sampling": dm.Sampling(temperature=-1)}, "temperature"),
         ({"sampling": dm.Sampling(temperature=math.nan)}, "temperature"),
         ({"sampling": dm.Sampling(temperature=0.7)}, "greedily"),
@@ -191,6 +197,15 @@ def test_nonsense_is_refused_at_once_with_a_hint(arguments: dict, word: str) -> 
     with pytest.raises(dm.RequestError, match=word) as caught:
         fixture_pair().stream(**({"prompt": [5, 6]} | arguments))
     assert caught.value.hint
+
+
+def test_a_drafter_of_trained_size_1_decodes_plainly_and_says_so(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(CHECKPOINTS / "dflash2_full", tmp_path / "drafter"))
+    config = json.loads((folder / "config.json").read_text())
+    config["dflash_config"]["block_size"] = 1
+    (folder / "config.json").write_text(json.dumps(config))
+    statistics = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=folder).generate([5, 6], max_tokens=4).statistics
+    assert (statistics.mode, statistics.mode_reason) == ("plain", "block_size is 1")
 
 
 def test_block_size_without_a_drafter_is_refused() -> None:

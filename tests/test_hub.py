@@ -242,6 +242,7 @@ def test_a_local_target_finds_its_drafter_by_the_name_of_its_folder(hub, tmp_pat
     publish_known_pair(hub)
     target = tmp_path / f"{known_pairs()[0].family}-MLX-8bit"
     target.mkdir()
+    (target / "config.json").write_text('{"model_type": "qwen3_5"}')
     folders = resolve_pair(str(target), "auto")
     assert folders.target == target and (folders.drafter / "config.json").read_bytes() == b'{"known": true}'
 

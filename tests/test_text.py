@@ -102,7 +102,24 @@ def test_raw_text_and_ids_go_to_the_model_as_they_are(tokenizer: Tokenizer, refe
     assert tokenizer.encode([5, 6, 7]) == [5, 6, 7]
 
 
-@pytest.mark.parametrize("prompt", ["", " \n", [], [1, "a"], [{"content": "x"}], [True], 5, None, {"role": "user"}, "bad \udcff"])
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "",
+        " \n",
+        [],
+        [1, "a"],
+        [{"content": "x"}],
+        [True],
+        5,
+        None,
+        {"role": "user"},
+        "bad \udcff",
+        b"bytes",
+        [{"role": "user", "content": None}],
+        [{"role": 5, "content": "x"}],
+    ],
+)
 def test_impossible_prompts_are_refused(prompt: object, tokenizer: Tokenizer) -> None:
     with pytest.raises(RequestError):
         tokenizer.encode(prompt)  # type: ignore[arg-type]
@@ -113,6 +130,18 @@ def test_impossible_prompts_are_refused(prompt: object, tokenizer: Tokenizer) ->
 def test_text_that_is_not_utf_8_is_called_so(prompt: object, raw: bool, tokenizer: Tokenizer) -> None:
     with pytest.raises(RequestError, match="UTF-8"):
         tokenizer.encode(prompt, raw)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "template", ["{{ 1 / 0 }}", "{{ raise_exception('a\\nb') }}", "{% for %}", "{{ messages[0].x.y }}", "{{ 'a'.index('z') }}"]
+)
+def test_a_template_that_fails_is_named_with_a_way_out(template: str, tmp_path) -> None:
+    for file in FOLDER.glob("*.json"):
+        (tmp_path / file.name).write_text(file.read_text())
+    (tmp_path / "chat_template.jinja").write_text(template)
+    with pytest.raises(RequestError, match="chat template") as caught:
+        Tokenizer(tmp_path).encode("Hi")
+    assert "--raw" in caught.value.hint and "\n" not in str(caught.value)
 
 
 def test_every_place_that_names_an_end_of_sequence_counts(tmp_path) -> None:

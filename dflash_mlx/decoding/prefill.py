@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import mlx.core as mx
 
-from dflash_mlx.decoding.acceptance import accept_greedy
 from dflash_mlx.decoding.sequence import TokenSequence
 
 CHUNK = 512  # tokens a forward: what the activations and features of a long prompt cost in memory at a time
@@ -20,7 +19,6 @@ def prefill(sequence: TokenSequence, prompt: list[int], progress: Callable[[int,
         prompt: token ids, at least one.
         progress: called with tokens done and tokens in all, before the first chunk and after each.
     """
-    no_drafts = mx.array([], mx.int32)
     sequence.reserve(len(prompt))
     for start in range(0, len(prompt), CHUNK):
         if progress:
@@ -28,8 +26,8 @@ def prefill(sequence: TokenSequence, prompt: list[int], progress: Callable[[int,
         ids = mx.array(prompt[start : start + CHUNK], mx.int32)
         hidden, features = sequence.forward(ids, commit=True)
         sequence.commit(ids.size, features)
-        anchor = accept_greedy(no_drafts, sequence.target.lm_head(hidden[:, -1:])[0]).tokens
-        mx.eval(anchor, sequence.arrays)
+        last = hidden[:, -1:]
+        mx.eval(last, sequence.arrays)
     if progress:
         progress(len(prompt), len(prompt))
-    return anchor
+    return mx.argmax(sequence.target.lm_head(last)[0], axis=-1).astype(mx.int32)

@@ -6,7 +6,7 @@ from typing import Any
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import Weights, is_drafter, load_weights, materialise, read_config, read_weights
+from dflash_mlx.checkpoint import Weights, check_layers, is_drafter, load_weights, materialise, read_config, read_weights
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.dflash import DFlash, Draft
 from dflash_mlx.drafters.dflash2 import DFlash2
@@ -40,8 +40,16 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
             "Give a DFlash checkpoint as drafter; a model to be answered by is a target.",
         )
     known = DrafterConfig.from_dict(config)
-    drafter = (DFlash2 if known.version == 2 else DFlash)(known)
-    load_weights(drafter, _sanitize(read_weights(folder), config, folder), config, folder)
+    weights = read_weights(folder)
+    check_layers(known.num_hidden_layers, weights, folder)
+    try:
+        drafter = (DFlash2 if known.version == 2 else DFlash)(known)
+    except Exception as error:  # whatever a senseless size or rope setting makes the layers stumble over
+        raise CheckpointError(
+            f"{folder / 'config.json'} describes no drafter this runtime can build ({error!r}).", "Get the drafter's files again."
+        ) from error
+    load_weights(drafter, _sanitize(weights, config, folder), config, folder)
+    del weights  # what is quantised below need not stay
     if bits is not None and "quantization" not in config:
         quantise(drafter, bits)
     drafter.fuse()

@@ -1,11 +1,15 @@
 """The drafter's config.json, in every layout that published checkpoints use."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from dflash_mlx.errors import CheckpointError
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
+# more than any published drafter has
+MAX_BLOCK_SIZE = 64
+MAX_LAYERS = 256
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class DrafterConfig:
             block_size=size("block_size"),
             mask_token_id=field("mask_token_id"),
             target_layer_ids=tuple(field("target_layer_ids")),
-            layer_types=tuple(field("layer_types", ["full_attention"] * layers)),
+            layer_types=tuple(field("layer_types", ["full_attention"] * min(layers, MAX_LAYERS))),
             sliding_window=size("sliding_window", None),
             is_causal=field("is_causal", None),
             input_embedding_scale=float(field("input_embedding_scale", 1.0)),
@@ -120,18 +124,31 @@ class DrafterConfig:
     def _check(self) -> None:
         if len(self.layer_types) != self.num_hidden_layers or set(self.layer_types) - set(LAYER_TYPES):
             raise CheckpointError(
-                f"the drafter's layer_types {list(self.layer_types)} do not describe its {self.num_hidden_layers} layers.",
-                "Get its files again.",
+                f"the drafter's layer_types do not describe its {self.num_hidden_layers} layers.", "Get its files again."
             )
         if "sliding_attention" in self.layer_types and self.sliding_window is None:
             raise CheckpointError("the drafter's config.json has sliding layers and no sliding_window.", "Get its files again.")
-        for name in ("rms_norm_eps", "rope_theta"):
-            if not getattr(self, name) > 0:
+        for name in ("rms_norm_eps", "rope_theta", "input_embedding_scale", "output_multiplier", "final_logit_softcapping"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
                 raise CheckpointError(
-                    f"the drafter's config.json has {name} {getattr(self, name)}, not a positive number.", "Get its files again."
+                    f"the drafter's config.json has {name} {value}, not a positive number.", "Get its files again."
                 )
         if type(self.mask_token_id) is not int or self.mask_token_id < 0:
             raise CheckpointError(f"the drafter's mask_token_id {self.mask_token_id!r} is no token id.", "Get its files again.")
+        if self.block_size > MAX_BLOCK_SIZE:
+            raise CheckpointError(
+                f"the drafter's block_size {self.block_size} is more than {MAX_BLOCK_SIZE}.", "Get its files again."
+            )
+        if self.version == 2 and (self.vocab_size is None or self.selector_top_k > self.vocab_size):
+            raise CheckpointError(
+                f"the drafter's selector_top_k {self.selector_top_k} is more than its vocab_size {self.vocab_size}.",
+                "Get its files again.",
+            )
+        if self.is_causal not in (None, True, False):
+            raise CheckpointError(
+                f"the drafter's is_causal {self.is_causal!r} is neither true nor false.", "Get its files again."
+            )
         if not self.target_layer_ids or not all(isinstance(i, int) and i >= 0 for i in self.target_layer_ids):
             raise CheckpointError(
                 f"the drafter's target_layer_ids {list(self.target_layer_ids)} name no layers.", "Get its files again."

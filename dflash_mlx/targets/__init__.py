@@ -10,7 +10,7 @@ from dflash_mlx.targets import qwen3, qwen3_5, qwen3_moe, qwen3_next
 from dflash_mlx.targets.base import Target, TargetConfig
 from dflash_mlx.targets.state import State
 
-__all__ = ["State", "Target", "TargetConfig", "load_target"]
+__all__ = ["State", "Target", "TargetConfig", "check_target", "load_target"]
 
 FAMILIES: dict[str, Callable[[Path, dict[str, Any]], Target]] = {
     "qwen3": qwen3.load,
@@ -34,6 +34,15 @@ def load_target(folder: str | Path, lazy: bool = False) -> Target:
         UnsupportedModelError: the folder holds a drafter, or a model of a family that this runtime does not run.
     """
     folder = Path(folder)
+    config = check_target(folder)
+    target = FAMILIES[config["model_type"]](folder, config)
+    if not lazy:
+        materialise(target.module, folder)
+    return target
+
+
+def check_target(folder: Path) -> dict[str, Any]:
+    """The config.json of a folder, if it is that of a target this runtime runs; errors as those of `load_target`."""
     config = read_config(folder)
     if is_drafter(config):
         raise UnsupportedModelError(
@@ -45,7 +54,4 @@ def load_target(folder: str | Path, lazy: bool = False) -> Target:
         raise UnsupportedModelError(
             f"{folder} has model_type {family!r}, which is not supported.", f"Supported are {', '.join(FAMILIES)}."
         )
-    target = FAMILIES[family](folder, config)
-    if not lazy:
-        materialise(target.module, folder)
-    return target
+    return config

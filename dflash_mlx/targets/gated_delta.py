@@ -42,8 +42,7 @@ def gated_delta_net(
 
     out, last = recur(rows, state.recurrent)
     if commit:
-        state.recurrent = last
-        state.conv = mx.contiguous(conv_rows[:, rows:])  # a view would keep all of the chunk's rows alive
+        state.advance(mx.contiguous(conv_rows[:, rows:]), last)  # a view would keep all of the chunk's rows alive
     else:
         before = state.recurrent
         state.keep(conv_rows, last, lambda count: recur(count, before)[1])

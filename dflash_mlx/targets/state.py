@@ -59,6 +59,10 @@ class RecurrentState:
         """
         self._block = _Block(conv_rows, last, after)
 
+    def advance(self, conv: mx.array, recurrent: mx.array) -> None:
+        """Makes rows permanent at once; a block that was never committed is forgotten."""
+        self.conv, self.recurrent, self._block = conv, recurrent, None
+
     def commit(self, count: int) -> None:
         """Makes the first `count` kept rows permanent and forgets the others."""
         if self._block is not None and count > 0:

@@ -4,7 +4,6 @@ Weights, norms, attention, MLP, MoE block and RoPE are mlx-lm's own, unpatched. 
 where it has recurrent layers, how their inputs are projected.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +12,7 @@ from typing import Any
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import Weights, load_weights, read_weights
+from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
 from dflash_mlx.errors import CheckpointError
 from dflash_mlx.targets.base import Target, TargetConfig
 from dflash_mlx.targets.state import AttentionState, RecurrentState, State
@@ -101,11 +100,7 @@ def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Seque
         if type(text.get(name)) is not int or text[name] < 1:
             raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
     weights = read_weights(folder)
-    layers = 1 + max((int(found[1]) for name in weights if (found := re.search(r"\.layers\.(\d+)\.", name))), default=-1)
-    if text["num_hidden_layers"] > layers:  # asked before a model of that many layers is built
-        raise CheckpointError(
-            f"{file} asks for {text['num_hidden_layers']} layers, the weights have {layers}.", "Get the model's files again."
-        )
+    check_layers(text["num_hidden_layers"], weights, folder)
     _check_names(weights, folder)
     try:
         model = family.Model(family.ModelArgs.from_dict(config))

@@ -25,6 +25,7 @@ def save_drafter(drafter: DFlash, config: dict[str, Any], folder: str | Path, bi
         bits: quantise the projections to so many bits (MLX affine, groups of 64); norms, convolution base kernels
             and codebooks are kept.
     """
+    config = {name: value for name, value in config.items() if name != "quantization"}  # that of the drafter it came from
     if bits is not None:
         stored = new_drafter(config)
         stored.update(drafter.parameters())

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import mlx.core as mx
 import numpy as np
 
+from dflash_mlx.errors import RequestError
 from dflash_mlx.targets import Target
 
 PADDING = 16  # widths are multiples of it, so that few different shapes occur
@@ -97,6 +98,8 @@ def batches(
     """Endless batches of `sequences` texts of similar length, each with `blocks` anchors sampled in its answer."""
     rng = random.Random(seed)
     usable = [example for example in examples if len(example.ids) - example.prompt_length > 1]
+    if not usable:
+        raise RequestError("no example has an answer of two tokens or more.", "Give examples with longer answers.")
     while True:
         rng.shuffle(usable)
         for first in range(0, len(usable), sequences * POOL):

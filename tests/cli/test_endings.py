@@ -35,7 +35,7 @@ def test_ctrl_c_keeps_the_text_so_far_and_sums_up(start):
     assert process.returncode == 130
     assert (first + out).endswith(b"\n")
     [line] = err.decode().splitlines()
-    assert " tokens (interrupted); " in line
+    assert " (interrupted); " in line
 
 
 def test_ctrl_c_gives_json_a_last_object(start):

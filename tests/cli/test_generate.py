@@ -58,7 +58,7 @@ def test_max_tokens_cuts_the_answer_and_says_so(run, demo):
 
 def test_a_single_token_is_summed_up_without_rates(run):
     assert re.fullmatch(
-        r"1 tokens \(cut at the limit\); first token after [\d.]+ s\n", run("generate", PROMPT, "--max-tokens", "1").err
+        r"1 token \(cut at the limit\); first token after [\d.]+ s\n", run("generate", PROMPT, "--max-tokens", "1").err
     )
 
 

@@ -1,11 +1,15 @@
 """The loop against plain decoding by mlx-lm (recorded), against other engines' loops (recorded), and inside a block."""
 
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import mlx.core as mx
 import pytest
 from fixture_data import CHECKPOINTS, expected, expected_json
+from mlx_lm.generate import generate_step
+from mlx_lm.utils import load_model
+from tiny_qwen3_next import save_qwen3_next
 
 from dflash_mlx.decoding import prefill as prefill_module
 from dflash_mlx.decoding.loop import Cycle, run
@@ -94,6 +98,20 @@ def test_every_family_at_every_width_equals_mlx_lm(target: str) -> None:
         assert tokens == greedy
         counts |= {cycle.accepted for cycle in cycles}
     assert {0, 1, 2, 3, 4} <= counts
+
+
+@pytest.fixture(scope="module")
+def next_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_qwen3_next(tmp_path_factory.mktemp("next"))
+
+
+@pytest.mark.parametrize("width", range(1, 9))
+def test_qwen3_next_equals_mlx_lm_over_128_tokens(width: int, next_folder: Path) -> None:
+    model, _ = load_model(next_folder)
+    for prompt in ([5, 9, 200, 17], [61 + width], list(range(40, 90))):
+        greedy = [int(token) for token, _ in generate_step(mx.array(prompt), model, max_tokens=128)]
+        drafter = ScriptedDrafter(prompt, greedy) if width > 1 else None
+        assert decode(TokenSequence(target_of(next_folder), drafter), prompt, width, 128)[0] == greedy  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("target", FAMILIES)

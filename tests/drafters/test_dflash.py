@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fixture_data import CHECKPOINTS, expected
 
-from dflash_mlx.drafters import load_drafter
+from dflash_mlx.drafters import DFlash, DrafterConfig, load_drafter
 from dflash_mlx.drafters.context import LayerContext, SlidingContext
 
 VARIANTS = [f"dflash{version}_{kind}" for version in (1, 2) for kind in ("full", "swa", "swa_bidir")]
@@ -175,6 +175,28 @@ def test_float16_weights_never_compute_in_float16(tmp_path) -> None:
     context = drafter.new_context(16)
     drafter.inject(mx.zeros((1, 4, 192), mx.float16), context, mx.array([0], mx.int32))
     assert {a.dtype for a in context.arrays} == {mx.bfloat16}
+
+
+def test_yarn_rotates_as_its_paper_says() -> None:
+    config = json.loads((CHECKPOINTS / "dflash1_full" / "config.json").read_text())
+    factor, original, dims, base = 64.0, 4096, 128, 1e7
+    yarn = {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": original, "beta_fast": 32, "beta_slow": 1}
+    config |= {"head_dim": dims, "rope_theta": base, "rope_scaling": yarn, "max_position_embeddings": 262144}
+    attention = DFlash(DrafterConfig.from_dict(config)).layers[0].self_attn
+    x = np.random.default_rng(0).normal(size=(1, 1, 5, dims))
+    # a dimension that turns more than 32 times in the original context keeps its frequency, one that turns less than
+    # once is slowed by the factor, and those between are blended; queries and keys grow by 0.1 ln(factor) + 1
+    frequency = base ** (-np.arange(0, dims, 2) / dims)
+    turns = [dims * np.log(original / (n * 2 * np.pi)) / (2 * np.log(base)) for n in (32, 1)]
+    low, high = max(np.floor(turns[0]), 0), min(np.ceil(turns[1]), dims - 1)
+    slow = np.clip((np.arange(dims // 2) - low) / (high - low), 0, 1)
+    angle = (7000 + np.arange(5))[:, None] * (frequency / factor * slow + frequency * (1 - slow))
+    a, b = np.split(x, 2, -1)
+    wanted = np.concatenate([a * np.cos(angle) - b * np.sin(angle), a * np.sin(angle) + b * np.cos(angle)], -1) * (
+        0.1 * np.log(factor) + 1
+    )
+    got = attention.rope(mx.array(x.astype(np.float32)), offset=mx.array([7000], mx.int32))
+    np.testing.assert_allclose(np.array(got), wanted, atol=5e-3, rtol=0)
 
 
 def test_multipliers_and_soft_cap_bend_embeddings_and_logits_as_published() -> None:

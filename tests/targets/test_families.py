@@ -107,6 +107,22 @@ def test_rejected_rows_leave_no_trace_in_the_state() -> None:
         assert mx.array_equal(one, other)
 
 
+@pytest.mark.parametrize("name", ["target_qwen3_5", "target_qwen3"])
+def test_a_block_that_was_never_committed_is_forgotten_by_the_next_forward(name: str) -> None:
+    target, recorded = load_target(CHECKPOINTS / name), expected(name)
+    prompt, rows = mx.array(recorded["prompt0"])[None], mx.array(recorded["greedy0"][:8])[None]
+    n = prompt.shape[1]
+    clean, used = target.new_state(n + 8), target.new_state(n + 8)
+    for state in (clean, used):
+        target.forward(prompt, state, at(0), commit=True)
+    target.forward(mx.full((1, 8), 3, mx.int32), used, at(n))
+    for state in (clean, used):
+        target.forward(rows[:, :4], state, at(n), commit=True)
+        state.commit(4)
+    wanted, got = (target.forward(rows[:, 4:], state, at(n + 4))[0] for state in (clean, used))
+    assert mx.array_equal(wanted, got)
+
+
 def test_growing_the_state_changes_nothing() -> None:
     target, recorded = load_target(CHECKPOINTS / "target_qwen3_5"), expected("target_qwen3_5")
     prompt = np.tile(recorded["prompt3"], 8)[:600]
