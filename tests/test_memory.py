@@ -14,6 +14,7 @@ from mlx_lm.models import qwen3_5
 
 import dflash_mlx as dm
 from dflash_mlx import memory
+from dflash_mlx.drafters import DFlash2, DrafterConfig
 from dflash_mlx.memory import estimate
 
 PAIRS = [(f"target_qwen3_5{suffix}", f"dflash2_{kind}") for suffix in ("", "_4bit") for kind in ("full", "swa")]
@@ -52,7 +53,7 @@ QWEN_27B = {
 
 
 @pytest.mark.parametrize(("target", "drafter", "prompt_tokens", "block_size"), REQUESTS)
-def test_the_estimate_is_within_5_percent_of_the_measured_peak(
+def test_the_estimate_is_near_the_measured_peak_of_tiny_pairs(
     target: str, drafter: str | None, prompt_tokens: int, block_size: int
 ) -> None:
     gc.collect()
@@ -67,23 +68,46 @@ def test_the_estimate_is_within_5_percent_of_the_measured_peak(
     assert need.total == pytest.approx(result.statistics.peak_memory_bytes - before, rel=0.05, abs=500_000)
 
 
-def test_the_estimate_is_within_5_percent_where_weights_weigh(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def larger_pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A target of 60 MB and a drafter of 40 MB, random."""
+    target, drafter = tmp_path_factory.mktemp("target"), tmp_path_factory.mktemp("drafter")
     sizes = HYBRID | {"hidden_size": 512, "intermediate_size": 1536, "num_hidden_layers": 4, "num_attention_heads": 8}
     config = {"model_type": "qwen3_5", "text_config": sizes, "torch_dtype": "float32"}
+    small = DFLASH2_27B | {"hidden_size": 512, "intermediate_size": 1536, "num_hidden_layers": 2, "num_attention_heads": 8}
+    small |= {
+        "num_key_value_heads": 4,
+        "head_dim": 64,
+        "vocab_size": 4096,
+        "num_target_layers": 4,
+        "layer_types": ["full_attention"] * 2,
+    }
+    small["dflash_config"] = DFLASH2_27B["dflash_config"] | {"mask_token_id": 4000, "target_layer_ids": [0, 1, 3]}
     mx.random.seed(0)
-    model = qwen3_5.Model(qwen3_5.ModelArgs.from_dict(config))
-    mx.save_safetensors(str(tmp_path / "model.safetensors"), dict(tree_flatten(model.parameters())))
-    for file in (CHECKPOINTS / "target_qwen3_5").glob("*.j*"):
-        shutil.copy(file, tmp_path)
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    del model
+    for folder, content, model in (
+        (target, config, qwen3_5.Model(qwen3_5.ModelArgs.from_dict(config))),
+        (drafter, small, DFlash2(DrafterConfig.from_dict(small))),
+    ):
+        mx.save_safetensors(str(folder / "model.safetensors"), dict(tree_flatten(model.parameters())))
+        (folder / "config.json").write_text(json.dumps(content))
+    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
+        shutil.copy(CHECKPOINTS / "target_qwen3_5" / name, target)
+    return target, drafter
+
+
+@pytest.mark.parametrize(("drafted", "prompt_tokens", "block_size"), [(False, 100, 1), (True, 10, 8), (True, 100, 4)])
+def test_the_estimate_is_within_5_percent_where_weights_weigh(
+    drafted: bool, prompt_tokens: int, block_size: int, larger_pair: tuple[Path, Path]
+) -> None:
+    target, drafter = larger_pair
     gc.collect()
     before = mx.get_active_memory()
-    pair = dm.load(tmp_path, drafter=None)
+    pair = dm.load(target, drafter=drafter if drafted else None)
     mx.reset_peak_memory()
-    result = pair.generate([5] * 100, max_tokens=10)
-    assert pair._need(110, 1, 100).target > 50_000_000
-    assert pair._need(110, 1, 100).total == pytest.approx(result.statistics.peak_memory_bytes - before, rel=0.05)
+    result = pair.generate([5] * prompt_tokens, max_tokens=10, block_size=block_size)
+    need = pair._need(prompt_tokens + 10, block_size, prompt_tokens)
+    assert need.target + need.drafter > (90_000_000 if drafted else 55_000_000)
+    assert need.total == pytest.approx(result.statistics.peak_memory_bytes - before, rel=0.05)
 
 
 @pytest.mark.parametrize("positions", [2048, 8192, 32768])

@@ -83,3 +83,21 @@ def test_full_disk_is_told_in_one_sentence():
 def test_streams_closed_by_the_caller_are_no_trouble():
     command = 'exec "$0" -c "$1" generate "$2" --model demo --max-tokens 8 >&- 2>&-'
     assert subprocess.run(["sh", "-c", command, sys.executable, ENDLESS, PROMPT]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        ('generate --model demo --quiet --max-tokens 3 "What is the anchor?" <&-', 0, "The anchor"),
+        ("generate --model demo <&-", 2, "prompt is empty"),
+        ("generate --model demo - <&-", 2, "prompt is empty"),
+        ("models >/dev/full", 1, "stdout cannot be written"),
+        ("--help >/dev/full", 1, "No space left"),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's always full device")
+def test_closed_and_full_streams_give_a_sentence_and_no_traceback(command: str, code: int, words: str) -> None:
+    script = f"PYTHONUNBUFFERED=1 exec \"$0\" -c 'from dflash_mlx.cli import main; main()' {command}"
+    result = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True)
+    assert result.returncode == code and words in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
