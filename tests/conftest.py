@@ -18,12 +18,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="no Metal on this machine"))
 
 
-@pytest.fixture(autouse=True)
-def device(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The CPU, whose arithmetic the recordings know, except for tests marked `metal`."""
+def pytest_configure() -> None:
+    """The CPU, whose arithmetic the recordings know: for our work and, as mlx-lm asks when it is imported, for its too."""
     import mlx.core as mx
 
-    before = mx.default_device()
-    mx.set_default_device(mx.gpu if request.node.get_closest_marker("metal") else mx.cpu)
+    mx.set_default_device(mx.cpu)
+
+
+@pytest.fixture(autouse=True)
+def device(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The GPU for tests marked `metal`."""
+    import mlx.core as mx
+
+    if request.node.get_closest_marker("metal"):
+        mx.set_default_device(mx.gpu)
     yield
-    mx.set_default_device(before)
+    mx.set_default_device(mx.cpu)
