@@ -130,7 +130,7 @@ def generate(
 
 def _read_prompt(argument: str | None) -> str:
     """The prompt: the argument, which leaves stdin alone; else what is piped in."""
-    if argument is None and (sys.stdin is None or sys.stdin.isatty()):
+    if argument is None and sys.stdin.isatty():
         raise RequestError("there is no prompt.", 'Give one, as in dflash-mlx generate "What is 17 + 25?", or pipe it in.')
     if argument is None or argument == "-":
         try:

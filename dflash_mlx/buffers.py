@@ -5,6 +5,11 @@ import mlx.core as mx
 GROWTH = 256  # positions a buffer grows by
 
 
+def capacity_for(positions: int) -> int:
+    """Rows of a buffer that has room for so many positions."""
+    return -(-positions // GROWTH) * GROWTH
+
+
 class KVBuffer:
     """`keys` and `values`, `[1, kv_heads, capacity, head_dim]`; position p stands in row p.
 
@@ -25,9 +30,9 @@ class KVBuffer:
 
     def reserve(self, positions: int) -> None:
         """Makes room for positions 0 to `positions` - 1. The host must ask: MLX checks no device-side start."""
-        missing = positions - self.capacity
+        missing = capacity_for(positions) - self.capacity
         if missing > 0:
-            padding = [(0, 0), (0, 0), (0, -(-missing // GROWTH) * GROWTH), (0, 0)]
+            padding = [(0, 0), (0, 0), (0, missing), (0, 0)]
             self.keys, self.values = mx.pad(self.keys, padding), mx.pad(self.values, padding)
 
     def write(self, keys: mx.array, values: mx.array, position: mx.array) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +80,18 @@ def _weight_files(folder: Path) -> list[Path]:
                 f"{folder} has no model*.safetensors.", "Point to a folder with weights in safetensors format."
             )
         return files
-    names = read_json(index).get("weight_map")
-    if not isinstance(names, dict) or not names:
+    weight_map = read_json(index).get("weight_map")
+    if not isinstance(weight_map, dict) or not weight_map:
         raise CheckpointError(f"{index} has no weight_map.", "Get the model's files again.")
-    for name in sorted(set(map(str, names.values()))):
+    names = sorted(set(map(str, weight_map.values())))
+    for name in names:
         if Path(name).name != name or not name.endswith(".safetensors") or len(name) > 255:
             raise CheckpointError(
                 f"{index} names {name!r}, which is no weights file of this folder.", "Do not use this checkpoint."
             )
         if not (folder / name).is_file():
             raise CheckpointError(f"{folder} lacks {name}, which its index names.", "Download the model again: it resumes.")
-    return [folder / name for name in sorted(set(map(str, names.values())))]
+    return [folder / name for name in names]
 
 
 def check_layers(count: int, weights: Weights, folder: Path) -> None:
@@ -126,23 +126,20 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
             raise CheckpointError(
                 f'"quantization" in {folder / "config.json"} does not fit the model ({error}).', "Get the model's files again."
             ) from error
-    _check_shapes(dict(tree_flatten(model.parameters())), weights, folder)
+    _check_tensors(dict(tree_flatten(model.parameters())), weights, folder)
     model.load_weights(list(weights.items()))
     model.eval()
 
 
 def _quantize(model: nn.Module, weights: Weights, quantization: dict[str, Any]) -> None:
     def parameters_of(path: str, module: nn.Module) -> bool | dict[str, Any]:
-        if f"{path}.scales" not in weights:
-            return False
-        return quantization.get(path, True)
+        return f"{path}.scales" in weights and quantization.get(path, True)
 
     default = {"group_size": quantization["group_size"], "bits": quantization["bits"], "mode": quantization.get("mode", "affine")}
-    predicate: Callable[[str, nn.Module], bool | dict[str, Any]] = parameters_of
-    nn.quantize(model, **default, class_predicate=predicate)
+    nn.quantize(model, **default, class_predicate=parameters_of)
 
 
-def _check_shapes(expected: dict[str, Any], weights: Weights, folder: Path) -> None:
+def _check_tensors(expected: dict[str, Any], weights: Weights, folder: Path) -> None:
     missing, extra = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
     for what, names in (("lacks", missing), ("has unexpected", extra)):
         if names:

@@ -131,12 +131,27 @@ def generate_stream(
     Args:
         progress: called during prefill with prompt tokens done and in all.
     """
-    with wired():
-        yield from _chunks(target, drafter, tokenizer, request, progress)
+    recorder = Recorder(len(request.prompt), request.mode_reason)
+    sequence = TokenSequence(target, drafter if request.block_size > 1 else None)
+    answer = _Answer(tokenizer, request)
+    with _wired():
+        recorder.prefill_started()
+        anchor = prefill(sequence, request.prompt, progress)
+        [first] = sequence.read(anchor)
+        answer.take(first)
+        recorder.first()
+        yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence.device_reads))
+        if answer.finish_reason:
+            return
+        for cycle in run(sequence, anchor, request.block_size, request.max_tokens - 1, answer.take):
+            recorder.cycle(cycle)
+            yield answer.chunk(cycle, recorder.statistics(sequence.device_reads))
+            if answer.finish_reason:
+                return
 
 
 @contextmanager
-def wired() -> Iterator[None]:
+def _wired() -> Iterator[None]:
     """Keeps weights resident while a request runs, where mlx-lm would, and gives the limit back afterwards."""
     before = maybe_set_recommended_wired_limit()
     try:
@@ -146,31 +161,6 @@ def wired() -> Iterator[None]:
         if before is not None and before != mx.device_info()["max_recommended_working_set_size"]:
             mx.synchronize()
             mx.set_wired_limit(before)
-
-
-def _chunks(
-    target: Target,
-    drafter: DFlash | None,
-    tokenizer: Tokenizer,
-    request: Request,
-    progress: Callable[[int, int], None] | None,
-) -> Iterator[Chunk]:
-    recorder = Recorder(len(request.prompt), request.mode_reason)
-    sequence = TokenSequence(target, drafter if request.block_size > 1 else None)
-    answer = _Answer(tokenizer, request)
-    recorder.prefill_started()
-    anchor = prefill(sequence, request.prompt, progress)
-    [first] = sequence.read(anchor)
-    answer.take(first)
-    recorder.first()
-    yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence.device_reads))
-    if answer.finish_reason:
-        return
-    for cycle in run(sequence, anchor, request.block_size, request.max_tokens - 1, answer.take):
-        recorder.cycle(cycle)
-        yield answer.chunk(cycle, recorder.statistics(sequence.device_reads))
-        if answer.finish_reason:
-            return
 
 
 class _Answer:

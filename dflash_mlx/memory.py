@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import mlx.core as mx
 
-from dflash_mlx.buffers import GROWTH
+from dflash_mlx.buffers import capacity_for
 from dflash_mlx.decoding.prefill import CHUNK
 from dflash_mlx.drafters import DrafterConfig
 from dflash_mlx.errors import MemoryBudgetError
@@ -54,8 +54,8 @@ def estimate(
     drafter = DrafterConfig.from_dict(drafter_config) if drafter_config else None
     prompt = positions if prompt_tokens is None else prompt_tokens
     rows, block = min(prompt, CHUNK), block_size if drafter else 1
-    prefill = target.activations(rows, _capacity(prompt))
-    verify = target.kept(block) + target.activations(block, _capacity(positions)) + 2 * (2 * block - 1) * target.logits
+    prefill = target.activations(rows, capacity_for(prompt))
+    verify = target.kept(block) + target.activations(block, capacity_for(positions)) + 2 * (2 * block - 1) * target.logits
     if drafter:
         prefill += rows * len(drafter.target_layer_ids) * drafter.hidden_size * target.item
     # the first chunk is the worst, and the drafter's context is made after it
@@ -64,15 +64,11 @@ def estimate(
     return max(reading, Need(target_bytes, drafter_bytes, context, verify), key=lambda need: need.total)
 
 
-def _capacity(positions: int) -> int:
-    return -(-positions // GROWTH) * GROWTH
-
-
 def _drafter_context(drafter: DrafterConfig | None, positions: int, item: int) -> int:
     if drafter is None:
         return 0
     windows = [drafter.window(i) for i in range(drafter.num_hidden_layers)]
-    rows = sum(_capacity(positions) if window is None else window + 2 * drafter.block_size for window in windows)
+    rows = sum(capacity_for(positions) if window is None else window + 2 * drafter.block_size for window in windows)
     return 2 * rows * drafter.num_key_value_heads * drafter.head_dim * item
 
 
@@ -102,7 +98,7 @@ class _Target:
 
     def context(self, positions: int) -> int:
         """K and V, recurrent states and the rows before their convolutions."""
-        keys_and_values = 2 * self.attention_layers * self.keys * _capacity(positions) * self.item
+        keys_and_values = 2 * self.attention_layers * self.keys * capacity_for(positions) * self.item
         return keys_and_values + self.recurrent + (self.kernel - 1) * self.conv_row if self.recurrent else keys_and_values
 
     def kept(self, block: int) -> int:

@@ -29,18 +29,11 @@ class Pair:
     def __init__(
         self, target: Target, drafter: DFlash | None, tokenizer: Tokenizer, need: Callable[[int, int, int], Need] | None = None
     ) -> None:
-        """Checks that the two fit: their sizes, and one cycle on a few tokens.
+        """Holds what `load` has checked.
 
         Args:
             need: the memory that so many positions need at a block size, so many of them prompt; None: do not ask.
-
-        Raises:
-            PairMismatchError: target and drafter were not made for each other.
-            CheckpointError: a cycle gives something other than finite numbers.
         """
-        if drafter is not None:
-            check_fit(target, drafter)
-        check_cycle(target, drafter)
         self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
 
     def stream(
@@ -167,9 +160,9 @@ def load(
         materialise(loaded_drafter, folders.drafter)
     tell("tokenizer", 2, 3)
     tokenizer = Tokenizer(folders.target)
-    pair = Pair(loaded, loaded_drafter, tokenizer, None if force else need)
+    check_cycle(loaded, loaded_drafter)
     tell("tokenizer", 3, 3)
-    return pair
+    return Pair(loaded, loaded_drafter, tokenizer, None if force else need)
 
 
 def check_cycle(target: Target, drafter: DFlash | None) -> None:

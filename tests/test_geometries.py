@@ -6,7 +6,7 @@ from drafters.test_config import DFLASH2_27B
 from mlx.utils import tree_flatten
 from mlx_lm.models import qwen3_5, qwen3_5_moe
 
-from dflash_mlx.drafters import DFlash, DFlash2, DrafterConfig
+from dflash_mlx.drafters import DFlash, DFlash2, DrafterConfig, new_drafter
 from dflash_mlx.known_pairs import known_pairs
 from dflash_mlx.targets.qwen3_5 import Qwen35
 
@@ -112,7 +112,7 @@ def test_the_27b_dflash_drafter_has_the_58_published_tensors() -> None:
 @pytest.mark.parametrize("pair", known_pairs(), ids=lambda pair: pair.family)
 def test_every_known_drafter_builds_and_takes_its_targets_features(pair) -> None:
     config = DrafterConfig.from_dict(pair.drafter_config)
-    found = shapes((DFlash2 if config.version == 2 else DFlash)(config))
+    found = shapes(new_drafter(config))
     hidden, taps = pair.target_config["hidden_size"], len(config.target_layer_ids)
     assert found["fc.weight"] == (hidden, taps * hidden)
     assert sum(array.nbytes // array.itemsize * 2 for _, array in _arrays(config)) == pytest.approx(
@@ -121,4 +121,4 @@ def test_every_known_drafter_builds_and_takes_its_targets_features(pair) -> None
 
 
 def _arrays(config: DrafterConfig) -> list[tuple[str, mx.array]]:
-    return tree_flatten((DFlash2 if config.version == 2 else DFlash)(config).parameters())
+    return tree_flatten(new_drafter(config).parameters())

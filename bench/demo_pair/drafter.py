@@ -7,7 +7,8 @@ from typing import Any
 import mlx.core as mx
 from mlx_lm.models.qwen3_5 import Model
 
-from dflash_mlx.training import Example, Progress, TrainingOptions, new_drafter, save_drafter, train
+from dflash_mlx.targets.qwen3_5 import Qwen35
+from dflash_mlx.training import DrafterConfig, Example, Progress, TrainingOptions, new_drafter, save_drafter, train
 
 from .tokenizer import MASK_ID
 
@@ -40,19 +41,6 @@ CONFIG: dict[str, Any] = {
 }
 
 
-class Head:
-    """Embedding and head of the dequantised target."""
-
-    def __init__(self, model: Model) -> None:
-        self.embedding = model.language_model.model.embed_tokens
-
-    def embed(self, ids: mx.array) -> mx.array:
-        return self.embedding(ids)
-
-    def lm_head(self, hidden: mx.array) -> mx.array:
-        return self.embedding.as_linear(hidden)
-
-
 def make_drafter(
     model: Model, examples: Sequence[Example], folder: Path, steps: int, seed: int = 5, progress: Callable[[str], None] = print
 ) -> None:
@@ -63,6 +51,6 @@ def make_drafter(
             progress(f"drafter step {now.step} of {steps}, loss {now.unary_loss:.4f} + selector {now.selector_loss:.4f}")
 
     mx.random.seed(seed)
-    drafter = new_drafter(CONFIG)
-    train(drafter, Head(model), examples, TrainingOptions(steps=steps, seed=seed), report)
+    drafter = new_drafter(DrafterConfig.from_dict(CONFIG))
+    train(drafter, Qwen35(model.language_model), examples, TrainingOptions(steps=steps, seed=seed), report)
     save_drafter(drafter, CONFIG, folder, bits=4)

@@ -14,17 +14,13 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from dflash_mlx.decoding.loop import run
-from dflash_mlx.decoding.prefill import prefill
-from dflash_mlx.decoding.sequence import TokenSequence
-from dflash_mlx.drafters import DFlash, load_drafter
-from dflash_mlx.targets import Target, load_target
+from dflash_mlx import load
 
 from .convert import load_dequantised
 from .functions import MANY, ONE
 from .rollout import Rollout, make_dialogues, rollouts
 from .text import ARITHMETIC, Turn, render
-from .tokenizer import IM_END, IM_END_ID, encode
+from .tokenizer import IM_END, encode
 
 SEED = 424242  # training draws from other ones
 LIMIT = 480  # tokens an answer may have; the longest right ones have about 400
@@ -72,35 +68,6 @@ def count_right(answers: Sequence[Rollout], tokenizer: Tokenizer) -> dict[str, t
     return counts
 
 
-def speculate(target: Target, drafter: DFlash | None, prompt: list[int], block_size: int) -> tuple[list[int], int]:
-    """(the greedy answer, its cycles) of the runtime's own loop. The answer ends with its end mark."""
-    sequence = TokenSequence(target, drafter)
-    anchor = prefill(sequence, prompt)
-    tokens: list[int] = anchor.tolist()  # type: ignore[assignment]
-    cycles = 0
-
-    def until_end(new: list[int]) -> int:
-        return new.index(IM_END_ID) + 1 if IM_END_ID in new else len(new)
-
-    if tokens[0] != IM_END_ID:
-        for cycle in run(sequence, anchor, block_size, LIMIT, until_end):
-            tokens += cycle.token_ids
-            cycles += 1
-            if tokens[-1] == IM_END_ID:
-                break
-    return tokens, cycles
-
-
-def acceptance(target: Target, drafter: DFlash, prompts: Sequence[list[int]], block_size: int) -> tuple[float, int]:
-    """(acceptance length, answers equal to plain decoding's)."""
-    moved = cycles = equal = 0
-    for prompt in prompts:
-        tokens, took = speculate(target, drafter, prompt, block_size)
-        moved, cycles = moved + len(tokens) - 1, cycles + took
-        equal += tokens == speculate(target, None, prompt, 1)[0]
-    return moved / cycles, equal
-
-
 def held_out_prompts(tokenizer: Tokenizer, count: int) -> list[list[int]]:
     """Prompts as training mixes them, in held-out phrasings."""
     return [encode(tokenizer, render(made)[:-1])[0] for made in make_dialogues(SEED, count, wording="held-out")]
@@ -130,10 +97,13 @@ def main() -> None:
         print("-" * 60, rollout.made.last.question, answer_of(rollout, tokenizer), f"WANTED {rollout.made.last.result}", sep="\n")
 
     if options.drafts:
-        target, drafter = load_target(options.folder / "target"), load_drafter(options.folder / "drafter")
-        prompts = held_out_prompts(tokenizer, options.drafts)
+        pair, prompts = load(options.folder), held_out_prompts(tokenizer, options.drafts)
+        plain = [pair.generate(prompt, max_tokens=LIMIT, block_size=1).token_ids for prompt in prompts]
         for block_size in (4, 8):
-            length, equal = acceptance(target, drafter, prompts, block_size)
+            drafted = [pair.generate(prompt, max_tokens=LIMIT, block_size=block_size) for prompt in prompts]
+            after_first = sum(answer.statistics.generated_tokens - 1 for answer in drafted)
+            length = after_first / sum(answer.statistics.cycles for answer in drafted)
+            equal = sum(answer.token_ids == ids for answer, ids in zip(drafted, plain))
             print(
                 f"block size {block_size}: acceptance length {length:.2f}, {equal} of {len(prompts)} answers equal plain decoding's"
             )

@@ -23,10 +23,10 @@ import mlx.core as mx
 import numpy as np
 
 from dflash_mlx.checkpoint import read_config
-from dflash_mlx.drafters import DFlash, DrafterConfig, load_drafter
+from dflash_mlx.drafters import DFlash, DrafterConfig, load_drafter, new_drafter
 from dflash_mlx.errors import DFlashError
 from dflash_mlx.targets import Target, load_target
-from dflash_mlx.training.checkpoint import new_drafter, save_drafter
+from dflash_mlx.training import save_drafter
 
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures"
 TARGETS = {1: FIXTURES / "checkpoints" / "target_qwen3", 2: FIXTURES / "checkpoints" / "target_qwen3_5"}
@@ -97,7 +97,7 @@ def write_float(name: str, says: dict[str, Any], folder: Path) -> None:
     for key, value in says.items():
         (config["dflash_config"] if key in config["dflash_config"] else config)[key] = value
     mx.random.seed(7)
-    drafter, weights = new_drafter(config), load_drafter(FIXTURES / "checkpoints" / name).parameters()
+    drafter, weights = new_drafter(DrafterConfig.from_dict(config)), load_drafter(FIXTURES / "checkpoints" / name).parameters()
     drafter.update({part: w for part, w in weights.items() if part != "candidate_selector" or "selector_rank" not in says})
     save_drafter(drafter, config, folder)
 

@@ -12,7 +12,7 @@ from dflash_mlx.drafters.dflash import DFlash, Draft
 from dflash_mlx.drafters.dflash2 import DFlash2
 from dflash_mlx.errors import CheckpointError, RequestError, UnsupportedModelError
 
-__all__ = ["GROUP_SIZE", "DFlash", "DFlash2", "Draft", "DrafterConfig", "load_drafter", "quantise"]
+__all__ = ["GROUP_SIZE", "DFlash", "DFlash2", "Draft", "DrafterConfig", "load_drafter", "new_drafter", "quantise"]
 
 GROUP_SIZE = 64  # of weights that share a scale, when a drafter is quantised at load
 
@@ -43,7 +43,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
     weights = read_weights(folder)
     check_layers(known.num_hidden_layers, weights, folder)
     try:
-        drafter = (DFlash2 if known.version == 2 else DFlash)(known)
+        drafter = new_drafter(known)
     except Exception as error:  # whatever a senseless size or rope setting makes the layers stumble over
         raise CheckpointError(
             f"{folder / 'config.json'} describes no drafter this runtime can build ({error!r}).", "Get the drafter's files again."
@@ -56,6 +56,11 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
     if not lazy:
         materialise(drafter, folder)
     return drafter
+
+
+def new_drafter(config: DrafterConfig) -> DFlash:
+    """A drafter of the configured version, its weights random by `mx.random`."""
+    return DFlash2(config) if config.version == 2 else DFlash(config)
 
 
 def quantise(drafter: DFlash, bits: int) -> None:

@@ -31,7 +31,7 @@ class TransformerTarget(Target):
     """A target over an mlx-lm text model: `args`, `model` (embed_tokens, layers, norm) and, untied, `lm_head`."""
 
     def __init__(self, text: nn.Module) -> None:
-        self.module = self.text = text
+        self.module = text
         self.args = args = text.args
         self.layers = text.model.layers
         self.dtype = text.model.norm.weight.dtype
@@ -40,10 +40,10 @@ class TransformerTarget(Target):
         )
 
     def embed(self, ids: mx.array) -> mx.array:
-        return self.text.model.embed_tokens(ids)
+        return self.module.model.embed_tokens(ids)
 
     def lm_head(self, hidden: mx.array) -> mx.array:
-        return self.text.model.embed_tokens.as_linear(hidden) if self.args.tie_word_embeddings else self.text.lm_head(hidden)
+        return self.module.model.embed_tokens.as_linear(hidden) if self.args.tie_word_embeddings else self.module.lm_head(hidden)
 
     def new_state(self, capacity: int) -> State:
         state = State([self._new_layer_state(layer) for layer in self.layers])
@@ -75,7 +75,7 @@ class TransformerTarget(Target):
             if commit:  # a chunk is long: what one layer made is dropped before the next one starts
                 mx.eval(x, *layer_state.arrays)
         features = mx.concatenate([tapped[i] for i in taps], axis=-1) if taps else None
-        return self.text.model.norm(x), features
+        return self.module.model.norm(x), features
 
     def recur(self, net: nn.Module, x: mx.array, state: RecurrentState, commit: bool) -> mx.array:
         """A recurrent layer over `[1, rows, hidden]`; families that have such layers define it."""

@@ -10,7 +10,7 @@ from fixture_data import CHECKPOINTS
 from dflash_mlx.checkpoint import read_config
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.targets import Target, load_target
-from dflash_mlx.training import Example, Progress, TrainingOptions, new_drafter, record, save_drafter, train
+from dflash_mlx.training import DrafterConfig, Example, Progress, TrainingOptions, new_drafter, record, save_drafter, train
 
 TARGET = CHECKPOINTS / "target_qwen3_5"
 
@@ -21,7 +21,7 @@ def config() -> dict[str, Any]:
 
 def examples(target: Target) -> list[Example]:
     """Texts that count up: easy to guess."""
-    taps = new_drafter(config()).config.target_layer_ids
+    taps = new_drafter(DrafterConfig.from_dict(config())).config.target_layer_ids
     return [record(target, list(range(start, start + 40)), 8, taps) for start in range(10, 60, 5)]
 
 
@@ -36,7 +36,13 @@ def test_a_few_steps_reduce_the_loss_and_leave_the_target_alone() -> None:
     before = lent(target)
     mx.random.seed(1)
     reports: list[Progress] = []
-    train(new_drafter(config()), target, examples(target), TrainingOptions(steps=25, sequences=5, blocks=4), reports.append)
+    train(
+        new_drafter(DrafterConfig.from_dict(config())),
+        target,
+        examples(target),
+        TrainingOptions(steps=25, sequences=5, blocks=4),
+        reports.append,
+    )
     assert [report.step for report in reports] == list(range(1, 26))
     first, last = (np.mean([r.unary_loss + r.selector_loss for r in part]) for part in (reports[:3], reports[-3:]))
     assert last < first / 2
@@ -48,12 +54,18 @@ def test_training_is_the_same_for_the_same_seed() -> None:
     runs: list[list[Progress]] = [[], []]
     for reports in runs:
         mx.random.seed(4)
-        train(new_drafter(config()), target, examples(target), TrainingOptions(steps=4, sequences=5, blocks=4), reports.append)
+        train(
+            new_drafter(DrafterConfig.from_dict(config())),
+            target,
+            examples(target),
+            TrainingOptions(steps=4, sequences=5, blocks=4),
+            reports.append,
+        )
     assert runs[0] == runs[1]
 
 
 def test_a_saved_drafter_loads_and_has_the_published_names(tmp_path: Path) -> None:
-    drafter = new_drafter(config())
+    drafter = new_drafter(DrafterConfig.from_dict(config()))
     save_drafter(drafter, config(), tmp_path / "plain")
     save_drafter(drafter, config(), tmp_path / "small", bits=4)
     published = mx.load(str(CHECKPOINTS / "dflash2_full" / "model.safetensors"))
