@@ -1,11 +1,26 @@
 """How a token is chosen from the target's distribution."""
 
+import math
+import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import mlx.core as mx
+
+from dflash_mlx.decoding.acceptance import Verdict, accept_greedy, accept_sampled, draw_by_weight
+from dflash_mlx.drafters import Draft
+from dflash_mlx.drafters.dflash import greedy
+
+# mlx-lm's contract: tokens of the text so far, int32 [n], and the logits after them, [1, vocab] -> logits [1, vocab]
+LogitsProcessor = Callable[[mx.array, mx.array], mx.array]
 
 
 @dataclass(frozen=True)
 class Sampling:
     """The settings of a request. As they stand by default: greedy, the most likely token every time.
+
+    They act in the order of penalties, temperature, top-k, top-p, min-p. Tokens that tie with the last one a filter
+    keeps are kept too.
 
     Attributes:
         temperature: 0 is greedy; else logits are divided by it.
@@ -29,4 +44,117 @@ class Sampling:
     @property
     def greedy(self) -> bool:
         """Whether every token is simply the target's argmax."""
-        return self.temperature == 0 and self.repetition_penalty == 1 and self.presence_penalty == 0
+        return self.temperature == 0 and not self.penalising
+
+    @property
+    def penalising(self) -> bool:
+        """Whether tokens already in the text are treated differently."""
+        return self.repetition_penalty != 1 or self.presence_penalty != 0
+
+
+class Sampler:
+    """Chooses the tokens of one request, the drafter's and the target's, as its `Sampling` says.
+
+    Everything stays on the device. Random numbers come from a key of its own, split for each use.
+
+    Attributes:
+        key: of `mx.random`, for what is drawn next.
+    """
+
+    def __init__(
+        self,
+        sampling: Sampling,
+        vocab_size: int,
+        tokens: Sequence[int] = (),
+        logits_processors: Sequence[LogitsProcessor] = (),
+    ) -> None:
+        """
+        Args:
+            vocab_size: width of the target's logits.
+            tokens: the text so far, which penalties and processors see: the prompt.
+            logits_processors: change the target's logits, one after the other, before anything else does.
+        """
+        self.sampling, self.processors = sampling, tuple(logits_processors)
+        self.key = mx.random.key(secrets.randbits(64) if sampling.seed is None else sampling.seed)
+        self._tokens: list[int] = []
+        self._seen = mx.zeros((vocab_size,), mx.bool_)
+        self.add(tokens)
+
+    def add(self, token_ids: Sequence[int]) -> None:
+        """Notes tokens that are now part of the text; the newest is the anchor."""
+        if self.processors:
+            self._tokens += token_ids
+        if self.sampling.penalising:
+            self._seen[mx.array(list(token_ids), mx.int32)] = True
+
+    def draw(self, scores: mx.array, filtered: bool) -> tuple[mx.array, mx.array | None]:
+        """Draws from a drafter's scores; see `dflash_mlx.drafters.dflash.Draw`."""
+        if self.sampling.temperature == 0:
+            return greedy(scores, filtered)
+        q = self.distribution(scores, filtered)
+        return draw_by_weight(q, self._next_key()), q
+
+    def accept(self, draft: Draft, logits: mx.array) -> Verdict:
+        """Judges a draft, and draws the target's own token behind the part that is kept.
+
+        Args:
+            draft: of `rows` - 1 tokens after the text; none for a token that nothing was drafted for.
+            logits: `[rows, vocab]`, the target's, after the text and after each draft.
+        """
+        logits = self.adjust(draft.ids, logits)
+        if self.sampling.temperature == 0:
+            return accept_greedy(draft.ids, logits)
+        return accept_sampled(draft, self.distribution(logits), self._next_key())
+
+    def adjust(self, drafts: mx.array, logits: mx.array) -> mx.array:
+        """The logits `[rows, vocab]` after processors and penalties: row i's text ends with `drafts[:i]` (int32 `[rows - 1]`)."""
+        if self.processors:
+            rows = []
+            for i, row in enumerate(mx.split(logits, logits.shape[0])):
+                text = mx.concatenate([mx.array(self._tokens, mx.int32), drafts[:i]])
+                for process in self.processors:
+                    row = process(text, row)
+                rows.append(row)
+            logits = mx.concatenate(rows)
+        if self.sampling.penalising:
+            logits = logits.astype(mx.float32)
+            penalty = self.sampling.repetition_penalty
+            penalised = mx.where(logits > 0, logits / penalty, logits * penalty) - self.sampling.presence_penalty
+            logits = mx.where(self._seen_before(drafts), penalised, logits)
+        return logits
+
+    def distribution(self, logits: mx.array, filtered: bool = True) -> mx.array:
+        """Probabilities, float32 `[..., vocab]`, of logits `[..., vocab]`: temperature, then the filters if `filtered`."""
+        logits = logits.astype(mx.float32)
+        # the best becomes 0: no temperature overflows it; 1e-30 stands for those that float32 takes for 0
+        logits = (logits - logits.max(axis=-1, keepdims=True)) / max(self.sampling.temperature, 1e-30)
+        if filtered:
+            logits = mx.where(logits < self._lowest_kept(logits), -mx.inf, logits)
+        return mx.softmax(logits, axis=-1)
+
+    def _lowest_kept(self, logits: mx.array) -> mx.array:
+        """The logit, `[..., 1]`, below which the filters drop tokens. The best of the `logits` must be 0."""
+        top_k, top_p, min_p = self.sampling.top_k, self.sampling.top_p, self.sampling.min_p
+        best, lowest = logits, mx.array(-mx.inf)
+        if 0 < top_k < logits.shape[-1]:
+            best = mx.topk(logits, top_k, axis=-1)
+            lowest = best.min(axis=-1, keepdims=True)
+        if top_p < 1:
+            best = mx.sort(best, axis=-1)
+            better = mx.cumsum(mx.exp(best), axis=-1, reverse=True, inclusive=False)  # what the tokens before it weigh together
+            kept = mx.where(logits < lowest, 0, mx.exp(logits)).sum(axis=-1, keepdims=True)
+            lowest = mx.where(better < top_p * kept, best, 0).min(axis=-1, keepdims=True)
+        if min_p:
+            lowest = mx.maximum(lowest, math.log(min_p))
+        return lowest
+
+    def _seen_before(self, drafts: mx.array) -> mx.array:
+        """Which tokens are in the text before each row: bool `[drafts + 1, vocab]`."""
+        rows = [self._seen]
+        for i in range(drafts.size):
+            rows.append(rows[-1] | (mx.arange(self._seen.size) == drafts[i]))
+        return mx.stack(rows)
+
+    def _next_key(self) -> mx.array:
+        self.key, key = mx.random.split(self.key)
+        return key

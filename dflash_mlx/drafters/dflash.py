@@ -29,12 +29,33 @@ class Head(Protocol):
 class Draft(NamedTuple):
     """What a drafter proposes.
 
-    ids: int32 `[rows]`, the drafted tokens.
-    q: the distribution they were drawn from; None: greedy, all of it on `ids`.
+    ids: int32 `[drafts]`, the drafted tokens.
+    q: float32 `[drafts, vocab]`, what each was drawn from, given those before it; None: nothing was drawn, all of it
+        is on `ids`.
     """
 
     ids: mx.array
     q: mx.array | None
+
+
+class Draw(Protocol):
+    """How a drafter chooses among scores, which are logarithms of unnormed probabilities at temperature 1.
+
+    Args:
+        scores: `[..., n]`.
+        filtered: whether top-k, top-p and min-p apply: the scores are of the whole vocabulary.
+
+    Returns:
+        index: int32 `[...]`.
+        q: float32 `[..., n]`, exactly what it was drawn from; None: the best was taken.
+    """
+
+    def __call__(self, scores: mx.array, filtered: bool) -> tuple[mx.array, mx.array | None]: ...
+
+
+def greedy(scores: mx.array, filtered: bool) -> tuple[mx.array, None]:
+    """A `Draw` that takes the best."""
+    return mx.argmax(scores, axis=-1).astype(mx.int32), None
 
 
 class Attention(nn.Module):
@@ -176,7 +197,9 @@ class DFlash(nn.Module):
             x = layer(x, cache, position, visible[kind])
         return self.norm(x)
 
-    def draft(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head) -> Draft:
+    def draft(
+        self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head, draw: Draw = greedy
+    ) -> Draft:
         """Guesses the `block_size` - 1 tokens after the anchor.
 
         Args:
@@ -185,9 +208,10 @@ class DFlash(nn.Module):
             position: int32 `[1]`, the anchor's position: the number of context rows.
             block_size: anchor + drafts, 2 or more.
             target: embeds the block and reads the logits.
+            draw: chooses each token.
         """
         hidden = self.hidden(anchor, context, position, block_size, target)[:, 1:]
-        return Draft(self.choose(hidden, self.logits(hidden, target), anchor), None)
+        return self.choose(hidden, self.logits(hidden, target), anchor, draw)
 
     def embed(self, ids: mx.array, target: Head) -> mx.array:
         """The target's embeddings, in the drafter's dtype, scaled as the checkpoint wants them."""
@@ -199,9 +223,9 @@ class DFlash(nn.Module):
         cap = self.config.final_logit_softcapping
         return mx.tanh(logits / cap) * cap if cap else logits
 
-    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array) -> mx.array:
-        """The drafted tokens, int32 `[rows]`, from `hidden` `[1, rows, hidden]` and `logits` `[1, rows, vocab]`."""
-        return mx.argmax(logits[0], axis=-1).astype(mx.int32)
+    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, draw: Draw) -> Draft:
+        """The draft after an anchor `[1]`, from `hidden` `[1, drafts, hidden]` and `logits` `[1, drafts, vocab]`."""
+        return Draft(*draw(logits[0], filtered=True))
 
 
 def _concatenate(parts: list[nn.Module]) -> nn.Module:

@@ -9,7 +9,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from dflash_mlx.drafters.config import DrafterConfig
-from dflash_mlx.drafters.dflash import DFlash, Layer
+from dflash_mlx.drafters.dflash import DFlash, Draft, Draw, Layer
 
 
 class BlockConvolution(nn.Module):
@@ -82,16 +82,22 @@ class CandidateSelector(nn.Module):
         context = self.predecessor_codebook[previous] * self.hidden_projection(hidden)  # [..., rank]
         return (self.successor_codebook[candidates] @ context[..., None])[..., 0]
 
-    def walk(self, hidden: mx.array, logits: mx.array, anchor: mx.array) -> mx.array:
-        """The greedy path: int32 `[..., rows]` from `[..., rows, hidden]`, `[..., rows, vocab]` and anchors `[...]`."""
-        ids, unary = self.candidates(logits)
-        path, previous = [], anchor
+    def walk(self, hidden: mx.array, logits: mx.array, anchor: mx.array, draw: Draw) -> Draft:
+        """One path, each token drawn given the one before it.
+
+        From `[..., rows, hidden]`, `[..., rows, vocab]` and anchors `[...]`: ids `[..., rows]` and q `[..., rows, vocab]`.
+        """
+        candidates, unary = self.candidates(logits)
+        path, chances, previous = [], [], anchor
         for row in range(hidden.shape[-2]):
-            scores = unary[..., row, :] + self.edges(previous, hidden[..., row, :], ids[..., row, :])
-            best = mx.argmax(scores, axis=-1, keepdims=True)
-            previous = mx.take_along_axis(ids[..., row, :], best, axis=-1)[..., 0]
+            ids = candidates[..., row, :]
+            scores = unary[..., row, :] + self.edges(previous, hidden[..., row, :], ids)
+            index, q = draw(scores, filtered=False)
+            previous = mx.take_along_axis(ids, index[..., None], axis=-1)[..., 0]
             path.append(previous)
-        return mx.stack(path, axis=-1)
+            if q is not None:
+                chances.append(mx.put_along_axis(mx.zeros(logits[..., row, :].shape), ids, q, axis=-1))
+        return Draft(mx.stack(path, axis=-1), mx.stack(chances, axis=-2) if chances else None)
 
 
 class DFlash2(DFlash):
@@ -103,5 +109,6 @@ class DFlash2(DFlash):
         super().__init__(config)
         self.candidate_selector = CandidateSelector(config)
 
-    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array) -> mx.array:
-        return self.candidate_selector.walk(hidden, logits, anchor)[0]
+    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, draw: Draw) -> Draft:
+        ids, q = self.candidate_selector.walk(hidden, logits, anchor, draw)
+        return Draft(ids[0], None if q is None else q[0])
