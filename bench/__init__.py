@@ -1,0 +1,1 @@
+"""What the project measures, and the makers of what it measures with."""
