@@ -1,0 +1,383 @@
+"""How many rows the next cycle has: the width with the most expected tokens a second, 1 (plain decoding) included.
+
+Expected tokens come from how often drafts were kept lately (`Acceptance`), expected seconds from a calibration of this
+machine (`Costs`), corrected by the cycles seen while running (`Pace`). Nothing here looks at a clock: `Policy` is told.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+# Acceptance
+PRIOR_RATE, PRIOR_WEIGHT = 0.6, 2.0  # what is believed before the first draft, and of how many cycles' weight
+BORROWED_WEIGHT = 2.0  # a position's rate leans on the one before it with the weight of this many cycles
+MEMORY = 10  # cycles: evidence this old counts 1/e
+PLAIN_MEMORY, STALE_WEIGHT = 64, 3.0  # plain cycles age evidence too, slower, and down to this many cycles' weight
+CHANGE = 0.002  # a run of misses less likely than this means that the text has changed
+
+# Pace, all in log seconds: 0.1 is 10%
+NOISE = 0.1  # of one cycle
+COMMON_SPREAD, COMMON_DRIFT = 0.5, 0.05  # the whole machine against its calibration; how far it may move in a cycle
+OWN_SPREAD, OWN_MEMORY, OWN_REACH = 0.15, 256, 3.0  # one width against the others; cycles and widths over which that fades
+SURPRISE = 0.3  # no cycle says more than this: what took 10x as long was held up by something else
+
+# Choice
+MARGIN = 1.02  # another width must be this much better
+WORTHWHILE = 1.05  # speculation that gains less than this with every draft kept is hopeless
+PROBE_SHARE = 0.02  # of the request's time
+PROBE_REST = 8  # cycles between probes
+HELD_UP = 3.0  # a probe is charged at most this many times its expected seconds
+
+# Alarm
+ALARM_CYCLES, ALARM_RATE = 40, 0.02
+
+
+class Costs:
+    """Seconds of a whole cycle, draft included, by block size and context length: cost(w, n) = c(w) + k(w) * n.
+
+    Block sizes between measured ones are interpolated linearly; beyond the widest the last slope goes on. A block size
+    that was measured at one context length only takes k from its measured neighbours, 0 if nobody has one.
+
+    Args:
+        points: block size, positions of context, seconds. Block size 1 (plain, no draft) and another are needed.
+            Of repeated measurements the median counts.
+    """
+
+    def __init__(self, points: Iterable[tuple[int, int, float]]) -> None:
+        self.points = tuple(sorted((int(w), int(n), float(s)) for w, n, s in points))
+        if not all(w >= 1 and n >= 0 and 0 < s < math.inf for w, n, s in self.points):
+            raise ValueError(f"costs need block sizes from 1, contexts from 0 and positive seconds: {self.points}")
+        seconds: dict[int, dict[int, float]] = {}
+        for w, n, _ in self.points:
+            seconds.setdefault(w, {})[n] = median(s for v, m, s in self.points if (v, m) == (w, n))
+        if 1 not in seconds or len(seconds) < 2:
+            raise ValueError(f"costs need block size 1 and another one, not {sorted(seconds)}")
+        self.longest = max(n for _, n, _ in self.points)
+        slopes = {
+            w: max(0.0, (by_context[max(by_context)] - by_context[min(by_context)]) / (max(by_context) - min(by_context)))
+            for w, by_context in seconds.items()
+            if len(by_context) > 1
+        }
+        self._lines: dict[int, tuple[float, float]] = {}
+        for w, by_context in seconds.items():
+            shortest = min(by_context)
+            k = float(np.interp(w, list(slopes), list(slopes.values()))) if slopes else 0.0
+            if shortest:  # at least half of a measured time belongs to the weights
+                k = min(k, by_context[shortest] / 2 / shortest)
+            self._lines[w] = (by_context[shortest] - k * shortest, k)
+
+    def seconds(self, block_size: int, position: int) -> float:
+        """Of one cycle of `block_size` rows behind `position` rows of context."""
+        measured = list(self._lines)
+        below, above = next((pair for pair in pairwise(measured) if block_size <= pair[1]), (measured[-2], measured[-1]))
+        low, high = (c + k * position for c, k in (self._lines[below], self._lines[above]))
+        if block_size > above:
+            high = max(low, high)
+        return low + (high - low) * (block_size - below) / (above - below)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"points": [list(point) for point in self.points]}
+
+    @classmethod
+    def from_dict(cls, data: object) -> "Costs":
+        """What `to_dict` gave. Raises ValueError if it is anything else."""
+        points = data.get("points") if isinstance(data, dict) else None
+        if not isinstance(points, list) or not all(
+            isinstance(p, list | tuple) and len(p) == 3 and all(type(x) in kinds for x, kinds in zip(p, _POINT)) for p in points
+        ):
+            raise ValueError("these are no costs: expected points of [block size, context, seconds]")
+        return cls([tuple(p) for p in points])
+
+
+_POINT = ((int,), (int,), (int, float))
+
+
+class Acceptance:
+    """How likely a draft is kept, by its position, given that those before it were: recent evidence counts most.
+
+    `kept` and `tried` are sums over cycles that fade as cycles pass; only drafts that were reached count as tried.
+    The first position starts from a prior that fades with them. A later one leans on the one before it, so that a
+    position never tried is taken to be like its predecessor.
+    """
+
+    def __init__(self, trained_block_size: int) -> None:
+        self._kept, self._tried = np.zeros(trained_block_size - 1), np.zeros(trained_block_size - 1)
+        self._kept[:1], self._tried[:1] = PRIOR_RATE * PRIOR_WEIGHT, PRIOR_WEIGHT
+        self._misses, self._before = 0, PRIOR_RATE  # in a row now; the first rate before them
+
+    def record(self, drafted: int, accepted: int) -> None:
+        """A cycle that kept `accepted` of `drafted` >= 1 drafts."""
+        if accepted or not self._misses:
+            self._before = self.rates()[0]
+        self._misses = 0 if accepted else self._misses + 1
+        if (1 - self._before) ** self._misses < CHANGE:  # the evidence from before is of another text
+            self._kept[:], self._tried[:] = 0, 0
+            self._tried[0] = self._misses
+            self._before = 0
+            return
+        fade = 1 - 1 / MEMORY
+        self._kept *= fade
+        self._tried *= fade
+        self._kept[:accepted] += 1
+        self._tried[: min(accepted + 1, drafted)] += 1
+
+    def age(self) -> None:
+        """A plain cycle went by: the rates stay, and count for less against what comes."""
+        if self._tried[0] > STALE_WEIGHT:
+            self._kept *= 1 - 1 / PLAIN_MEMORY
+            self._tried *= 1 - 1 / PLAIN_MEMORY
+
+    def rates(self) -> list[float]:
+        """P(draft i kept | those before it kept), i from 1."""
+        rates = [float(self._kept[0] / self._tried[0])]
+        for kept, tried in zip(self._kept[1:], self._tried[1:]):
+            rates.append(float((kept + BORROWED_WEIGHT * rates[-1]) / (tried + BORROWED_WEIGHT)))
+        return rates
+
+    def tokens(self) -> np.ndarray:
+        """Expected tokens of a cycle of 1, 2, ... rows: 1 + r1 + r1 r2 + ..., float64 `[trained_block_size]`."""
+        return np.cumsum(np.concatenate([[1.0], np.cumprod(self.rates())]))
+
+
+class Pace:
+    """How far cycles are off their calibrated seconds: log(seen / calibrated) = m + r(w), and what is noise in it.
+
+    m is the whole machine (throttling, another program) and may wander quickly. r(w) is one width's own error in the
+    calibration (other experts on real text), alike in neighbouring widths, and fades towards 0 where it is not confirmed.
+    A Kalman filter on [m, r(1), r(2), ...] divides a surprise between them: a width known for long that becomes slower
+    has met a slower machine, so all widths do; a width that is off when first seen, beside others just seen, is off itself.
+    """
+
+    def __init__(self, trained_block_size: int) -> None:
+        widths = np.arange(trained_block_size)
+        alike = OWN_SPREAD**2 * np.exp(-np.abs(widths[:, None] - widths) / OWN_REACH)
+        self._mean = np.zeros(trained_block_size + 1)
+        self._fade = np.full(trained_block_size + 1, 1 - 1 / OWN_MEMORY)
+        self._fade[0] = 1
+        self._covariance, self._drift = (np.zeros((trained_block_size + 1,) * 2) for _ in range(2))
+        self._covariance[0, 0], self._covariance[1:, 1:] = COMMON_SPREAD**2, alike
+        self._drift[0, 0], self._drift[1:, 1:] = COMMON_DRIFT**2, alike * (1 - self._fade[1] ** 2)
+
+    def record(self, block_size: int, ratio: float, at_most: bool) -> None:
+        """A cycle took `ratio` times its calibrated seconds; `at_most` says that other work was in them."""
+        self._mean *= self._fade
+        self._covariance = self._covariance * np.outer(self._fade, self._fade) + self._drift
+        surprise = min(max(math.log(ratio) - self._mean[0] - self._mean[block_size], -SURPRISE), 0 if at_most else SURPRISE)
+        shared = self._covariance[:, 0] + self._covariance[:, block_size]  # of every part with what was seen
+        gain = shared / (shared[0] + shared[block_size] + NOISE**2)
+        self._mean += gain * surprise
+        if not at_most:
+            self._covariance -= np.outer(gain, shared)
+
+    def factors(self) -> np.ndarray:
+        """What to multiply calibrated seconds of 1, 2, ... rows with, float64 `[trained_block_size]`."""
+        return np.exp(self._mean[0] + self._mean[1:])
+
+    def spread(self, a: int, b: int) -> float:
+        """Standard deviation of how block sizes `a` and `b` compare."""
+        own = self._covariance
+        return math.sqrt(max(0.0, own[a, a] + own[b, b] - 2 * own[a, b]))
+
+
+class _Alarm:
+    """Notices that hardly any draft is kept."""
+
+    def __init__(self) -> None:
+        self._cycles = self._kept = 0
+
+    def record(self, accepted: int) -> None:
+        self._cycles += 1
+        self._kept += accepted > 0
+
+    @property
+    def text(self) -> str | None:
+        if self._cycles < ALARM_CYCLES or self._kept >= ALARM_RATE * self._cycles:
+            return None
+        return (
+            f"hardly any draft is kept ({self._kept} of {self._cycles}): drafter and target may not match, "
+            "or the drafter's precision is wrong"
+        )
+
+
+class FixedBlockSize:
+    """The block size the user asked for.
+
+    Args:
+        block_size: rows a cycle.
+        costs: of this machine, if known; only for `plain_seconds`.
+    """
+
+    hopeless = False
+
+    def __init__(self, block_size: int, costs: Costs | None = None) -> None:
+        self._block_size, self._costs = block_size, costs
+        self._alarm = _Alarm()
+
+    def next(self, position: int) -> int:
+        return self._block_size
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+        if block_size > 1:
+            self._alarm.record(accepted)
+
+    @property
+    def reason(self) -> str | None:
+        return "block_size is 1" if self._block_size == 1 else self._alarm.text
+
+    def plain_seconds(self, position: int) -> float | None:
+        return self._costs.seconds(1, position) if self._costs else None
+
+
+class Policy:
+    """Chooses the block size of every cycle of one request.
+
+    `next` may be called before the cycles asked for earlier are recorded.
+
+    Args:
+        costs: of this machine, with this pair.
+        trained_block_size: the widest choice.
+        frozen: decide by `costs` alone whatever time cycles take, so that a request can be repeated.
+
+    Attributes:
+        hopeless: speculation cannot pay on this machine even with every draft kept: `next` is always 1.
+    """
+
+    def __init__(self, costs: Costs, trained_block_size: int, frozen: bool = False) -> None:
+        self._costs, self._trained, self._frozen = costs, trained_block_size, frozen
+        # a cost ratio moves one way as the context grows: its ends tell
+        self.hopeless = all(self._best_gain(self._calibrated(n)) <= WORTHWHILE for n in (0, costs.longest))
+        self._acceptance, self._pace, self._alarm = Acceptance(trained_block_size), Pace(trained_block_size), _Alarm()
+        self._width = 1  # of regular cycles
+        self._asked: deque[bool] = deque()  # of cycles not recorded yet: is it a probe?
+        self._position = 0
+        self._elapsed = self._spent = 0.0  # seconds: of all cycles; lost by probes
+        self._rest = 0  # cycles to go before the next probe
+        self._resume = 0.0  # seconds that going back to speculation took beyond its cycle, last time
+        self._last = 1  # rows of the last recorded cycle
+        self._tried = False
+
+    def next(self, position: int) -> int:
+        """Rows of the next cycle, behind `position` committed rows."""
+        self._position = position
+        if self.hopeless:
+            return 1
+        speeds = self._speeds(position)
+        best = int(np.argmax(speeds)) + 1
+        if speeds[best - 1] > MARGIN * speeds[self._width - 1]:
+            self._width = best
+        probe = self._probe(position, speeds)
+        self._asked.append(probe is not None)
+        return probe or self._width
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+        """The oldest cycle asked for is done.
+
+        Args:
+            block_size: its rows, perhaps fewer than asked for.
+            accepted: drafts kept.
+            seconds: from the cycle before it to this one.
+            position: rows committed before it.
+        """
+        if self.hopeless:
+            return
+        probe = self._asked.popleft() if self._asked else False
+        calibrated = self._costs.seconds(block_size, position)
+        if self._frozen:
+            seconds = calibrated
+        expected = calibrated * float(self._pace.factors()[block_size - 1])
+        resumed = block_size > 1 and self._last == 1  # features that waited were injected too
+        self._last = block_size
+        self._elapsed += seconds
+        self._rest -= 1
+        if resumed:
+            self._resume = min(max(0.0, seconds - expected), HELD_UP * expected)
+        if probe:
+            lost = min(seconds, HELD_UP * expected) - (accepted + 1) / float(self._speeds(position)[self._width - 1])
+            self._spent = max(0.0, self._spent + lost)
+            self._rest = 0 if lost <= 0 else self._rest
+        if not self._frozen and seconds > 0:
+            self._pace.record(block_size, seconds / calibrated, at_most=resumed)
+        if block_size > 1:
+            self._tried = True
+            self._alarm.record(accepted)
+            self._acceptance.record(block_size - 1, accepted)
+        else:
+            self._acceptance.age()
+
+    @property
+    def reason(self) -> str | None:
+        """Why decoding is plain now, or what is wrong with speculation. None: nothing to tell."""
+        if self._alarm.text or (self._width > 1 and not self.hopeless):
+            return self._alarm.text
+        seconds = self._seconds(self._position)
+        if self.hopeless or self._best_gain(seconds) <= WORTHWHILE:
+            widths = range(2, self._trained + 1)
+            width = max(widths, key=lambda w: w / seconds[w - 1], default=1)
+            return f"plain: a {width}-row pass costs {seconds[width - 1] / seconds[0]:.1f}x a 1-row pass on this machine"
+        width, needed = self._easiest(seconds)
+        if not self._tried:
+            return f"plain: {needed:.0%} of the drafts would have to be kept"
+        kept = _rate(width, float(self._acceptance.tokens()[width - 1]))
+        return f"plain: of the drafts only {kept:.0%} are kept lately, {needed:.0%} would be needed"
+
+    def plain_seconds(self, position: int) -> float:
+        """What a plain cycle would take now."""
+        return float(self._seconds(position)[0])
+
+    def _calibrated(self, position: int) -> np.ndarray:
+        return np.array([self._costs.seconds(w, position) for w in range(1, self._trained + 1)])
+
+    def _seconds(self, position: int) -> np.ndarray:
+        return self._calibrated(position) * self._pace.factors()
+
+    def _speeds(self, position: int) -> np.ndarray:
+        """Expected tokens a second with 1, 2, ... rows."""
+        return self._acceptance.tokens() / self._seconds(position)
+
+    def _best_gain(self, seconds: np.ndarray) -> float:
+        """How much faster than plain the best width is with every draft kept."""
+        return max(((w + 1) * seconds[0] / seconds[w] for w in range(1, self._trained)), default=0.0)
+
+    def _easiest(self, seconds: np.ndarray) -> tuple[int, float]:
+        """The width that pays at the lowest acceptance rate, and that rate."""
+        needed = {w: _rate(w, seconds[w - 1] / seconds[0]) for w in range(2, self._trained + 1)}
+        width = min(needed, key=lambda w: needed[w])
+        return width, needed[width]
+
+    def _probe(self, position: int, speeds: np.ndarray) -> int | None:
+        """A width to look at in the next cycle though another seems best, if it is time and the budget allows it."""
+        if self._rest > 0 or any(self._asked):
+            return None
+        seconds = self._seconds(position)
+        if self._width == 1:
+            if self._best_gain(seconds) <= WORTHWHILE:
+                return None
+            probe, _ = self._easiest(seconds)
+            risk = seconds[probe - 1] + self._resume - seconds[0]  # with no draft kept
+        else:
+            doubt = 2 * self._pace.spread(1, self._width)
+            if self._frozen or speeds[self._width - 1] > speeds[0] * math.exp(doubt):
+                return None
+            probe, risk = 1, seconds[0] - 1 / speeds[self._width - 1]
+        if self._spent + max(0.0, risk) > PROBE_SHARE * self._elapsed:
+            return None
+        self._rest = PROBE_REST
+        return probe
+
+
+def _rate(width: int, tokens: float) -> float:
+    """The acceptance rate, alike at every position, with which `width` rows give `tokens` a cycle; 1 if none does."""
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        if sum(middle**i for i in range(width)) < tokens:
+            low = middle
+        else:
+            high = middle
+    return high
