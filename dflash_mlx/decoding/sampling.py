@@ -152,7 +152,7 @@ class Sampler:
         """Which tokens are in the text before each row: bool `[drafts + 1, vocab]`."""
         rows = [self._seen]
         for i in range(drafts.size):
-            rows.append(rows[-1] | (mx.arange(self._seen.size) == drafts[i]))
+            rows.append(mx.logical_or(rows[-1], mx.arange(self._seen.size) == drafts[i]))
         return mx.stack(rows)
 
     def _next_key(self) -> mx.array:
