@@ -7,30 +7,34 @@ machine (`Costs`), corrected by the cycles seen while running (`Pace`). Nothing 
 import math
 from collections import deque
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import mul
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 # Acceptance
-PRIOR_RATE, PRIOR_WEIGHT = 0.6, 2.0  # what is believed before the first draft, and of how many cycles' weight
+PRIOR_RATE, PRIOR_WEIGHT = 0.7, 2.0  # what is believed before the first draft, and the weight of how many cycles it has
 BORROWED_WEIGHT = 2.0  # a position's rate leans on the one before it with the weight of this many cycles
-MEMORY = 10  # cycles: evidence this old counts 1/e
-PLAIN_MEMORY, STALE_WEIGHT = 64, 3.0  # plain cycles age evidence too, slower, and down to this many cycles' weight
-CHANGE = 0.002  # a run of misses less likely than this means that the text has changed
+MEMORY = 12  # cycles after which evidence has faded to 1/e
+PLAIN_MEMORY, STALE_WEIGHT = 64, 3.0  # the same for plain cycles, which leave evidence the weight of so many cycles
+CHANGE = 0.001  # a run of misses less likely than this means that the text has changed
 
-# Pace, all in log seconds: 0.1 is 10%
+# Pace, in log seconds: 0.1 is 10%
 NOISE = 0.1  # of one cycle
-COMMON_SPREAD, COMMON_DRIFT = 0.5, 0.05  # the whole machine against its calibration; how far it may move in a cycle
-OWN_SPREAD, OWN_MEMORY, OWN_REACH = 0.15, 256, 3.0  # one width against the others; cycles and widths over which that fades
-SURPRISE = 0.3  # no cycle says more than this: what took 10x as long was held up by something else
+SURPRISE = 0.3  # the most that one cycle can say: what took 10x as long was held up by something else
+COMMON_SPREAD, COMMON_DRIFT = 0.3, 0.05  # of the whole machine: before the first cycle, and from one cycle to the next
+OWN_SPREAD = 0.3  # of a width against the others
+OWN_REACH, OWN_MEMORY = 2.0, 2000  # widths over which that is alike, cycles over which it fades
 
 # Choice
-MARGIN = 1.02  # another width must be this much better
-WORTHWHILE = 1.05  # speculation that gains less than this with every draft kept is hopeless
-PROBE_SHARE = 0.02  # of the request's time
-PROBE_REST = 8  # cycles between probes
+MARGIN = 1.02  # another width must be this much faster
+WORTHWHILE = 1.05  # speculation that gains less than this with every draft kept is hopeless: no text is that good
+DOUBT = 2.0  # standard deviations by which plain decoding may be faster than thought
+PROBE_SHARE = 0.015  # of the request's time, that probes may cost; 2% are promised
+PROBE_REST = 8  # cycles from one probe to the next
+PROBE_EASE = 0.1  # a probe may need this much more acceptance than the width that needs least
 HELD_UP = 3.0  # a probe is charged at most this many times its expected seconds
 
 # Alarm
@@ -71,14 +75,20 @@ class Costs:
                 k = min(k, by_context[shortest] / 2 / shortest)
             self._lines[w] = (by_context[shortest] - k * shortest, k)
 
-    def seconds(self, block_size: int, position: int) -> float:
-        """Of one cycle of `block_size` rows behind `position` rows of context."""
+    def line(self, block_size: int) -> tuple[float, float]:
+        """c and k of a block size."""
         measured = list(self._lines)
         below, above = next((pair for pair in pairwise(measured) if block_size <= pair[1]), (measured[-2], measured[-1]))
-        low, high = (c + k * position for c, k in (self._lines[below], self._lines[above]))
-        if block_size > above:
-            high = max(low, high)
-        return low + (high - low) * (block_size - below) / (above - below)
+        share = (block_size - below) / (above - below)
+        c, k = (low + (high - low) * share for low, high in zip(self._lines[below], self._lines[above]))
+        if block_size > above:  # more rows are never cheaper
+            c, k = max(c, self._lines[above][0]), max(k, self._lines[above][1])
+        return c, k
+
+    def seconds(self, block_size: int, position: int) -> float:
+        """Of one cycle of `block_size` rows behind `position` rows of context."""
+        c, k = self.line(block_size)
+        return c + k * position
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -107,8 +117,8 @@ class Acceptance:
     """
 
     def __init__(self, trained_block_size: int) -> None:
-        self._kept, self._tried = np.zeros(trained_block_size - 1), np.zeros(trained_block_size - 1)
-        self._kept[:1], self._tried[:1] = PRIOR_RATE * PRIOR_WEIGHT, PRIOR_WEIGHT
+        deeper = [0.0] * (trained_block_size - 2)
+        self._kept, self._tried = [PRIOR_RATE * PRIOR_WEIGHT, *deeper], [PRIOR_WEIGHT, *deeper]
         self._misses, self._before = 0, PRIOR_RATE  # in a row now; the first rate before them
 
     def record(self, drafted: int, accepted: int) -> None:
@@ -117,32 +127,33 @@ class Acceptance:
             self._before = self.rates()[0]
         self._misses = 0 if accepted else self._misses + 1
         if (1 - self._before) ** self._misses < CHANGE:  # the evidence from before is of another text
-            self._kept[:], self._tried[:] = 0, 0
-            self._tried[0] = self._misses
-            self._before = 0
+            self._fade(0)
+            self._tried[0], self._before = self._misses, 0
             return
-        fade = 1 - 1 / MEMORY
-        self._kept *= fade
-        self._tried *= fade
-        self._kept[:accepted] += 1
-        self._tried[: min(accepted + 1, drafted)] += 1
+        self._fade(1 - 1 / MEMORY)
+        for i in range(min(accepted + 1, drafted)):
+            self._tried[i] += 1
+            self._kept[i] += i < accepted
 
     def age(self) -> None:
         """A plain cycle went by: the rates stay, and count for less against what comes."""
         if self._tried[0] > STALE_WEIGHT:
-            self._kept *= 1 - 1 / PLAIN_MEMORY
-            self._tried *= 1 - 1 / PLAIN_MEMORY
+            self._fade(1 - 1 / PLAIN_MEMORY)
+
+    def _fade(self, factor: float) -> None:
+        self._kept = [factor * kept for kept in self._kept]
+        self._tried = [factor * tried for tried in self._tried]
 
     def rates(self) -> list[float]:
         """P(draft i kept | those before it kept), i from 1."""
-        rates = [float(self._kept[0] / self._tried[0])]
+        rates = [self._kept[0] / self._tried[0]]
         for kept, tried in zip(self._kept[1:], self._tried[1:]):
-            rates.append(float((kept + BORROWED_WEIGHT * rates[-1]) / (tried + BORROWED_WEIGHT)))
+            rates.append((kept + BORROWED_WEIGHT * rates[-1]) / (tried + BORROWED_WEIGHT))
         return rates
 
     def tokens(self) -> np.ndarray:
         """Expected tokens of a cycle of 1, 2, ... rows: 1 + r1 + r1 r2 + ..., float64 `[trained_block_size]`."""
-        return np.cumsum(np.concatenate([[1.0], np.cumprod(self.rates())]))
+        return np.cumsum([1.0, *accumulate(self.rates(), mul)])
 
 
 class Pace:
@@ -168,15 +179,21 @@ class Pace:
         """A cycle took `ratio` times its calibrated seconds; `at_most` says that other work was in them."""
         self._mean *= self._fade
         self._covariance = self._covariance * np.outer(self._fade, self._fade) + self._drift
-        surprise = min(max(math.log(ratio) - self._mean[0] - self._mean[block_size], -SURPRISE), 0 if at_most else SURPRISE)
+        surprise = min(max(math.log(ratio) - self._mean[0] - self._mean[block_size], -SURPRISE), SURPRISE)
+        if at_most:  # it tells something only if it is faster than noise explains
+            surprise = min(surprise + 2 * NOISE, 0)
         shared = self._covariance[:, 0] + self._covariance[:, block_size]  # of every part with what was seen
         gain = shared / (shared[0] + shared[block_size] + NOISE**2)
         self._mean += gain * surprise
         if not at_most:
             self._covariance -= np.outer(gain, shared)
 
+    def factor(self, block_size: int) -> float:
+        """What to multiply calibrated seconds with."""
+        return math.exp(self._mean[0] + self._mean[block_size])
+
     def factors(self) -> np.ndarray:
-        """What to multiply calibrated seconds of 1, 2, ... rows with, float64 `[trained_block_size]`."""
+        """`factor` of 1, 2, ... rows, float64 `[trained_block_size]`."""
         return np.exp(self._mean[0] + self._mean[1:])
 
     def spread(self, a: int, b: int) -> float:
@@ -249,9 +266,10 @@ class Policy:
     """
 
     def __init__(self, costs: Costs, trained_block_size: int, frozen: bool = False) -> None:
-        self._costs, self._trained, self._frozen = costs, trained_block_size, frozen
+        self._c, self._k = np.array([costs.line(w) for w in range(1, trained_block_size + 1)]).T
+        self._trained, self._frozen = trained_block_size, frozen
         # a cost ratio moves one way as the context grows: its ends tell
-        self.hopeless = all(self._best_gain(self._calibrated(n)) <= WORTHWHILE for n in (0, costs.longest))
+        self.hopeless = all(self._best_gain(self._c + self._k * n) <= WORTHWHILE for n in (0, costs.longest))
         self._acceptance, self._pace, self._alarm = Acceptance(trained_block_size), Pace(trained_block_size), _Alarm()
         self._width = 1  # of regular cycles
         self._asked: deque[bool] = deque()  # of cycles not recorded yet: is it a probe?
@@ -287,10 +305,10 @@ class Policy:
         if self.hopeless:
             return
         probe = self._asked.popleft() if self._asked else False
-        calibrated = self._costs.seconds(block_size, position)
+        calibrated = float(self._c[block_size - 1] + self._k[block_size - 1] * position)
         if self._frozen:
             seconds = calibrated
-        expected = calibrated * float(self._pace.factors()[block_size - 1])
+        expected = calibrated * self._pace.factor(block_size)
         resumed = block_size > 1 and self._last == 1  # features that waited were injected too
         self._last = block_size
         self._elapsed += seconds
@@ -318,23 +336,21 @@ class Policy:
         seconds = self._seconds(self._position)
         if self.hopeless or self._best_gain(seconds) <= WORTHWHILE:
             widths = range(2, self._trained + 1)
-            width = max(widths, key=lambda w: w / seconds[w - 1], default=1)
+            width = max(widths, key=lambda w: w / seconds[w - 1])
             return f"plain: a {width}-row pass costs {seconds[width - 1] / seconds[0]:.1f}x a 1-row pass on this machine"
-        width, needed = self._easiest(seconds)
+        rates = self._needed(seconds)
+        width = min(rates, key=lambda w: rates[w])
         if not self._tried:
-            return f"plain: {needed:.0%} of the drafts would have to be kept"
+            return f"plain: {rates[width]:.0%} of the drafts would have to be kept for speculation to pay"
         kept = _rate(width, float(self._acceptance.tokens()[width - 1]))
-        return f"plain: of the drafts only {kept:.0%} are kept lately, {needed:.0%} would be needed"
+        return f"plain: of the drafts only {kept:.0%} are kept lately, {rates[width]:.0%} would be needed"
 
     def plain_seconds(self, position: int) -> float:
         """What a plain cycle would take now."""
         return float(self._seconds(position)[0])
 
-    def _calibrated(self, position: int) -> np.ndarray:
-        return np.array([self._costs.seconds(w, position) for w in range(1, self._trained + 1)])
-
     def _seconds(self, position: int) -> np.ndarray:
-        return self._calibrated(position) * self._pace.factors()
+        return (self._c + self._k * position) * self._pace.factors()
 
     def _speeds(self, position: int) -> np.ndarray:
         """Expected tokens a second with 1, 2, ... rows."""
@@ -342,13 +358,11 @@ class Policy:
 
     def _best_gain(self, seconds: np.ndarray) -> float:
         """How much faster than plain the best width is with every draft kept."""
-        return max(((w + 1) * seconds[0] / seconds[w] for w in range(1, self._trained)), default=0.0)
+        return float(np.max(np.arange(1, self._trained + 1) * seconds[0] / seconds))
 
-    def _easiest(self, seconds: np.ndarray) -> tuple[int, float]:
-        """The width that pays at the lowest acceptance rate, and that rate."""
-        needed = {w: _rate(w, seconds[w - 1] / seconds[0]) for w in range(2, self._trained + 1)}
-        width = min(needed, key=lambda w: needed[w])
-        return width, needed[width]
+    def _needed(self, seconds: np.ndarray) -> dict[int, float]:
+        """The acceptance rate with which each width is as fast as plain."""
+        return {w: _rate(w, seconds[w - 1] / seconds[0]) for w in range(2, self._trained + 1)}
 
     def _probe(self, position: int, speeds: np.ndarray) -> int | None:
         """A width to look at in the next cycle though another seems best, if it is time and the budget allows it."""
@@ -358,10 +372,11 @@ class Policy:
         if self._width == 1:
             if self._best_gain(seconds) <= WORTHWHILE:
                 return None
-            probe, _ = self._easiest(seconds)
+            rates = self._needed(seconds)
+            probe = next(w for w in rates if rates[w] <= min(rates.values()) + PROBE_EASE)  # few rows risk little
             risk = seconds[probe - 1] + self._resume - seconds[0]  # with no draft kept
         else:
-            doubt = 2 * self._pace.spread(1, self._width)
+            doubt = DOUBT * self._pace.spread(1, self._width)
             if self._frozen or speeds[self._width - 1] > speeds[0] * math.exp(doubt):
                 return None
             probe, risk = 1, seconds[0] - 1 / speeds[self._width - 1]
