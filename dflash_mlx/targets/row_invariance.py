@@ -76,16 +76,19 @@ TABLE: dict[Backend, dict[Op, Entry]] = {
         "elementwise": _yes("no difference at 1 to 1024 columns, compiled or not"),
     },
     "metal": {
-        "matmul": _no("1 row has a kernel of its own (gemv); bfloat16 seen to differ from 2 rows on (mlx#1958)"),
+        "matmul": _no("one row has a kernel of its own: float16 seen to differ at 3 rows on M1 Ultra and M5 Max (mlxcel#1182)"),
         "quantised matmul": _no(
-            "the kernel goes by the number of rows, and they add in different orders (mlx#3473); "
-            "same bits to 11 rows on an M1 Ultra, not even at 2 on an M5 Max (mlxcel#1182)"
+            "the kernel goes by the number of rows, and they add in different orders (mlx#3473): from 2 rows on since the M3 "
+            "and for all but affine modes, from 12 on seen on an M1 Ultra (mlxcel#1182)"
         ),
-        "attention": _no("the kernel goes by rows and by the buffer's length; long buffers are split by the number of rows"),
+        "attention": _no(
+            "the kernel goes by the number of rows and the buffer's length, and splits a long buffer by both (its source); "
+            "equal at 3 rows over 67 keys on an M5 Max (mlxcel#1182)"
+        ),
         "convolution": _UNMEASURED,
-        "norm": _no("not measured; by its source a row has its own threadgroup, whose size goes by the columns alone"),
-        "rope": _no("not measured; by its source a single row has a kernel of its own"),
-        "recurrence": _no("not measured; by its source row after row in one kernel"),
+        "norm": _no("only this is known: equal at 3 rows of 5120 on an M5 Max (mlxcel#1182)"),
+        "rope": _no("only this is known: equal at 3 rows of 128 on an M5 Max (mlxcel#1182)"),
+        "recurrence": _no("not measured; row after row in one kernel by its source"),
         "router": _UNMEASURED,
         "gather": _no("not measured; sorted indices, from 64 on, have another kernel"),
         "quantised gather": _no("not measured; sorted indices, from 64 on, have another kernel"),
