@@ -109,11 +109,10 @@ class Sampler:
     def adjust(self, drafts: mx.array, logits: mx.array) -> mx.array:
         """The logits `[rows, vocab]` after processors and penalties: row i's text ends with `drafts[:i]` (int32 `[rows - 1]`)."""
         if self.processors:
-            rows = []
+            text, rows = mx.array(self._tokens, mx.int32), []
             for i, row in enumerate(mx.split(logits, logits.shape[0])):
-                text = mx.concatenate([mx.array(self._tokens, mx.int32), drafts[:i]])
                 for process in self.processors:
-                    row = process(text, row)
+                    row = process(mx.concatenate([text, drafts[:i]]), row)
                 rows.append(row)
             logits = mx.concatenate(rows)
         if self.sampling.penalising:
