@@ -17,9 +17,9 @@ import numpy as np
 # Acceptance
 PRIOR_RATE, PRIOR_WEIGHT = 0.7, 2.0  # what is believed before the first draft, and the weight of how many cycles it has
 BORROWED_WEIGHT = 2.0  # a position's rate leans on the one before it with the weight of this many cycles
-MEMORY = 12  # cycles after which evidence has faded to 1/e
-PLAIN_MEMORY, STALE_WEIGHT = 64, 3.0  # the same for plain cycles, which leave evidence the weight of so many cycles
-CHANGE = 0.001  # a run of misses less likely than this means that the text has changed
+MEMORY = 16  # cycles after which evidence has faded to 1/e
+PLAIN_MEMORY, STALE_WEIGHT = 64, 4.0  # the same for plain cycles, which leave evidence the weight of so many cycles
+CHANGE = 0.0001  # a run of misses less likely than this means that the text has changed
 
 # Pace, in log seconds: 0.1 is 10%
 NOISE = 0.1  # of one cycle
@@ -34,8 +34,8 @@ WORTHWHILE = 1.05  # speculation that gains less than this with every draft kept
 DOUBT = 2.0  # standard deviations by which plain decoding may be faster than thought
 PROBE_SHARE = 0.015  # of the request's time, that probes may cost; 2% are promised
 PROBE_REST = 8  # cycles from one probe to the next
-PROBE_EASE = 0.1  # a probe may need this much more acceptance than the width that needs least
-HELD_UP = 3.0  # a probe is charged at most this many times its expected seconds
+PROBE_EASE = 10  # a probe may need so many percent more of its drafts kept than the width that needs least
+HELD_UP = 3.0  # times its expected seconds; what a cycle takes beyond that is not its own
 
 # Alarm
 ALARM_CYCLES, ALARM_RATE = 40, 0.02
@@ -97,15 +97,13 @@ class Costs:
     @classmethod
     def from_dict(cls, data: object) -> "Costs":
         """What `to_dict` gave. Raises ValueError if it is anything else."""
-        points = data.get("points") if isinstance(data, dict) else None
-        if not isinstance(points, list) or not all(
-            isinstance(p, list | tuple) and len(p) == 3 and all(type(x) in kinds for x, kinds in zip(p, _POINT)) for p in points
-        ):
-            raise ValueError("these are no costs: expected points of [block size, context, seconds]")
-        return cls([tuple(p) for p in points])
-
-
-_POINT = ((int,), (int,), (int, float))
+        try:
+            points = [(w, n, s) for w, n, s in data["points"]]  # type: ignore[index]
+        except (TypeError, KeyError, ValueError):
+            raise ValueError("these are no costs: expected points of [block size, context, seconds]") from None
+        if not all(type(w) is type(n) is int and type(s) in (int, float) for w, n, s in points):
+            raise ValueError(f"costs need whole block sizes and contexts, and numbers of seconds: {points}")
+        return cls(points)
 
 
 class Acceptance:
@@ -124,11 +122,11 @@ class Acceptance:
     def record(self, drafted: int, accepted: int) -> None:
         """A cycle that kept `accepted` of `drafted` >= 1 drafts."""
         if accepted or not self._misses:
-            self._before = self.rates()[0]
+            self._before = (self._kept[0] + 1) / (self._tried[0] + 2)  # never quite certain
         self._misses = 0 if accepted else self._misses + 1
         if (1 - self._before) ** self._misses < CHANGE:  # the evidence from before is of another text
             self._fade(0)
-            self._tried[0], self._before = self._misses, 0
+            self._tried[0], self._before = self._misses, 0.0
             return
         self._fade(1 - 1 / MEMORY)
         for i in range(min(accepted + 1, drafted)):
@@ -179,9 +177,10 @@ class Pace:
         """A cycle took `ratio` times its calibrated seconds; `at_most` says that other work was in them."""
         self._mean *= self._fade
         self._covariance = self._covariance * np.outer(self._fade, self._fade) + self._drift
-        surprise = min(max(math.log(ratio) - self._mean[0] - self._mean[block_size], -SURPRISE), SURPRISE)
+        surprise = math.log(ratio) - self._mean[0] - self._mean[block_size]
         if at_most:  # it tells something only if it is faster than noise explains
             surprise = min(surprise + 2 * NOISE, 0)
+        surprise = min(max(surprise, -SURPRISE), SURPRISE)
         shared = self._covariance[:, 0] + self._covariance[:, block_size]  # of every part with what was seen
         gain = shared / (shared[0] + shared[block_size] + NOISE**2)
         self._mean += gain * surprise
@@ -268,6 +267,8 @@ class Policy:
     def __init__(self, costs: Costs, trained_block_size: int, frozen: bool = False) -> None:
         self._c, self._k = np.array([costs.line(w) for w in range(1, trained_block_size + 1)]).T
         self._trained, self._frozen = trained_block_size, frozen
+        # tokens of a cycle if 0, 1, ... 100% of the drafts at every position are kept, by rows: [101, trained_block_size]
+        self._tokens_at = np.cumsum(np.linspace(0, 1, 101)[:, None] ** np.arange(trained_block_size), axis=1)
         # a cost ratio moves one way as the context grows: its ends tell
         self.hopeless = all(self._best_gain(self._c + self._k * n) <= WORTHWHILE for n in (0, costs.longest))
         self._acceptance, self._pace, self._alarm = Acceptance(trained_block_size), Pace(trained_block_size), _Alarm()
@@ -311,12 +312,13 @@ class Policy:
         expected = calibrated * self._pace.factor(block_size)
         resumed = block_size > 1 and self._last == 1  # features that waited were injected too
         self._last = block_size
-        self._elapsed += seconds
+        charged = min(seconds, HELD_UP * expected)
+        self._elapsed += charged
         self._rest -= 1
         if resumed:
-            self._resume = min(max(0.0, seconds - expected), HELD_UP * expected)
+            self._resume = max(0.0, charged - expected)
         if probe:
-            lost = min(seconds, HELD_UP * expected) - (accepted + 1) / float(self._speeds(position)[self._width - 1])
+            lost = charged - (accepted + 1) / float(self._speeds(position)[self._width - 1])
             self._spent = max(0.0, self._spent + lost)
             self._rest = 0 if lost <= 0 else self._rest
         if not self._frozen and seconds > 0:
@@ -338,12 +340,12 @@ class Policy:
             widths = range(2, self._trained + 1)
             width = max(widths, key=lambda w: w / seconds[w - 1])
             return f"plain: a {width}-row pass costs {seconds[width - 1] / seconds[0]:.1f}x a 1-row pass on this machine"
-        rates = self._needed(seconds)
-        width = min(rates, key=lambda w: rates[w])
+        needed = self._needed(seconds)
+        easiest = int(np.argmin(needed)) + 1
         if not self._tried:
-            return f"plain: {rates[width]:.0%} of the drafts would have to be kept for speculation to pay"
-        kept = _rate(width, float(self._acceptance.tokens()[width - 1]))
-        return f"plain: of the drafts only {kept:.0%} are kept lately, {rates[width]:.0%} would be needed"
+            return f"plain: {needed.min()}% of the drafts would have to be kept for speculation to pay"
+        kept = (self._tokens_at[:, easiest] <= self._acceptance.tokens()[easiest] + 1e-9).sum() - 1
+        return f"plain: of the drafts only {kept}% are kept lately, {needed.min()}% would be needed"
 
     def plain_seconds(self, position: int) -> float:
         """What a plain cycle would take now."""
@@ -360,9 +362,9 @@ class Policy:
         """How much faster than plain the best width is with every draft kept."""
         return float(np.max(np.arange(1, self._trained + 1) * seconds[0] / seconds))
 
-    def _needed(self, seconds: np.ndarray) -> dict[int, float]:
-        """The acceptance rate with which each width is as fast as plain."""
-        return {w: _rate(w, seconds[w - 1] / seconds[0]) for w in range(2, self._trained + 1)}
+    def _needed(self, seconds: np.ndarray) -> np.ndarray:
+        """The percentage of drafts that must be kept for 2, 3, ... rows to be as fast as plain; 101 if no more would do."""
+        return (self._tokens_at < seconds / seconds[0] - 1e-9).sum(axis=0)[1:]
 
     def _probe(self, position: int, speeds: np.ndarray) -> int | None:
         """A width to look at in the next cycle though another seems best, if it is time and the budget allows it."""
@@ -372,8 +374,8 @@ class Policy:
         if self._width == 1:
             if self._best_gain(seconds) <= WORTHWHILE:
                 return None
-            rates = self._needed(seconds)
-            probe = next(w for w in rates if rates[w] <= min(rates.values()) + PROBE_EASE)  # few rows risk little
+            needed = self._needed(seconds)
+            probe = int(np.argmax(needed <= needed.min() + PROBE_EASE)) + 2  # the fewest rows: they risk least
             risk = seconds[probe - 1] + self._resume - seconds[0]  # with no draft kept
         else:
             doubt = DOUBT * self._pace.spread(1, self._width)
@@ -384,15 +386,3 @@ class Policy:
             return None
         self._rest = PROBE_REST
         return probe
-
-
-def _rate(width: int, tokens: float) -> float:
-    """The acceptance rate, alike at every position, with which `width` rows give `tokens` a cycle; 1 if none does."""
-    low, high = 0.0, 1.0
-    for _ in range(20):
-        middle = (low + high) / 2
-        if sum(middle**i for i in range(width)) < tokens:
-            low = middle
-        else:
-            high = middle
-    return high
