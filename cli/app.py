@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+from .doctor import doctor
 from .generate import generate
 from .models import models
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command()(generate)
 app.command()(models)
+app.command()(doctor)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,199 @@
+"""`dflash-mlx doctor`: the checks of this machine and installation, and the comparison of blocks with plain decoding."""
+
+import json
+import platform
+import re
+import shutil
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
+
+import mlx.core as mx
+import pytest
+from fixture_data import CHECKPOINTS
+from huggingface_hub import constants
+
+import dflash_mlx
+from dflash_mlx import memory
+from dflash_mlx.errors import CheckpointError
+from dflash_mlx.targets import row_invariance
+
+GB = 10**9
+NAMES = ["dflash-mlx", "mlx", "mlx-lm", "Python", "system", "device", "Metal", "memory", "exact verification", "Hub cache"]
+NAMES += ["demo pair"]
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
+    """A disk with so much room, behind a Hub cache that nothing was ever put into."""
+    machine = SimpleNamespace(cache=tmp_path / "not" / "there yet", free=100 * GB, asked=None)
+
+    def disk_usage(place: Path) -> SimpleNamespace:
+        machine.asked = place
+        return SimpleNamespace(free=machine.free)
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(machine.cache))
+    monkeypatch.setattr(shutil, "disk_usage", disk_usage)
+    return machine
+
+
+def lines(out: str) -> dict[str, str]:
+    """The lines, mark and value, by the name of what was checked."""
+    found = [re.fullmatch(r"(ok|!!) ([\w -]+): (.+)", line) for line in out.splitlines()]
+    assert all(found)
+    return {line[2]: f"{line[1]} {line[3]}" for line in found if line}
+
+
+def test_every_check_has_a_line_and_where_all_is_well_the_command_succeeds(run):
+    code, out, err = run("doctor")
+    assert (code, err) == (0, "") and list(lines(out)) == NAMES
+    assert all(value.startswith("ok ") for value in lines(out).values())
+    for package in ("dflash-mlx", "mlx", "mlx-lm"):
+        assert lines(out)[package] == f"ok {version(package)}"
+
+
+def test_json_is_one_object_a_line_with_the_same_content(run):
+    code, out, err = run("doctor", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "") and all(row.keys() == {"name", "value", "ok"} for row in rows)
+    assert {row["name"]: f"ok {row['value']}" for row in rows} == lines(run("doctor").out)
+
+
+def test_demo_pair_is_really_asked(run, demo):
+    answer = demo.generate("What is the anchor?", max_tokens=16, block_size=4)
+    told = lines(run("doctor").out)["demo pair"]
+    assert repr(answer.text) in told and f"{answer.statistics.acceptance_length:.1f} tokens a pass" in told
+
+
+@pytest.mark.parametrize("error", [CheckpointError("a tensor is cut off.", "Install again."), RuntimeError("no kernel")])
+def test_a_demo_pair_that_fails_is_told_with_the_reason_and_fails_the_command(run, monkeypatch, error):
+    def load(name: str, **_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(dflash_mlx, "load", load)
+    code, out, _ = run("doctor")
+    assert code == 1 and [name for name, value in lines(out).items() if value.startswith("!!")] == ["demo pair"]
+    assert str(error) in lines(out)["demo pair"]
+
+
+def test_a_drafter_that_is_hardly_ever_right_fails_the_command(run, monkeypatch):
+    answer = SimpleNamespace(text="The", statistics=SimpleNamespace(acceptance_length=1.1))
+    monkeypatch.setattr(dflash_mlx, "load", lambda name, **_: SimpleNamespace(generate=lambda *_, **__: answer))
+    code, out, _ = run("doctor")
+    assert code == 1 and lines(out)["demo pair"].startswith("!! ") and "hardly ever right" in out
+
+
+def test_disk_is_that_of_the_hub_cache_even_before_there_is_one(run, machine, tmp_path):
+    told = lines(run("doctor").out)["Hub cache"]
+    assert machine.asked == tmp_path and str(machine.cache) in told and "100.0 GB free" in told
+
+
+def test_a_disk_too_full_for_any_known_pair_fails_the_command(run, machine):
+    machine.free = 2 * GB
+    code, out, _ = run("doctor")
+    assert code == 1 and lines(out)["Hub cache"].startswith("!! ") and "the smallest known pair" in out
+
+
+def test_hub_that_is_switched_off_is_told(run, monkeypatch):
+    for offline in (True, False):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        assert ("switched off (HF_HUB_OFFLINE)" in run("doctor").out) == offline
+
+
+def test_a_mac_without_metal_or_with_an_intel_python_fails_the_command(run, monkeypatch):
+    monkeypatch.setattr(mx.metal, "is_available", lambda: False)
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(platform, "mac_ver", lambda: ("26.6", ("", "", ""), ""))
+    monkeypatch.setattr(row_invariance, "backend", lambda: "unknown")  # which asks for the system once, for good
+    for machine, wrong in (("arm64", ["Metal"]), ("x86_64", ["system", "Metal"])):
+        monkeypatch.setattr(platform, "machine", lambda machine=machine: machine)
+        code, out, _ = run("doctor")
+        assert code == 1 and [name for name, value in lines(out).items() if value.startswith("!!")] == wrong
+        assert f"macOS 26.6, {machine}" in out
+
+
+def test_memory_names_what_a_model_may_take(run, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 36 * GB)
+    assert "a model may take 36.0 GB" in lines(run("doctor").out)["memory"]
+
+
+@pytest.mark.parametrize(
+    ("backend", "told"),
+    [("reference", "no slower than fast"), ("other", "in matmul, attention, gather"), ("metal", "no faster than plain")],
+)
+def test_cost_of_exact_verification_follows_the_table(run, monkeypatch, backend, told):
+    monkeypatch.setattr(row_invariance, "backend", lambda: backend)
+    assert told in lines(run("doctor").out)["exact verification"]
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Compares 16 tokens a text."""
+    monkeypatch.setattr(import_module("dflash_mlx.cli.doctor"), "TOKENS", 16)
+
+
+def numbers(out: str) -> list[list[str]]:
+    return [line.split() for line in out.splitlines()[1:]]
+
+
+def test_parity_compares_three_block_sizes_on_the_demo_pair(run):
+    code, out, err = run("doctor", "--parity")
+    assert code == 0 and [row[:2] for row in numbers(out)] == [["2", "192"], ["4", "192"], ["8", "192"]]
+    assert err.startswith("demo: 3 texts, 64 tokens each.")
+
+
+def test_parity_of_a_target_that_sees_the_other_rows_is_told(run, monkeypatch, demo, short):
+    forward = demo.target.forward
+
+    def leaking(ids, *arguments, **settings):
+        hidden, features = forward(ids, *arguments, **settings)
+        return hidden + 0.7 * (hidden.mean(axis=1, keepdims=True) - hidden), features
+
+    pair = SimpleNamespace(target=demo.target, tokenizer=demo.tokenizer)
+    monkeypatch.setattr(dflash_mlx, "load", lambda name, **_: pair)
+    monkeypatch.setattr(demo.target, "forward", leaking)
+    for (_, _, differing, gap, logits), line in zip(numbers(run("doctor", "--parity").out), run_json(run)):
+        assert int(differing) == line["differing"] > 0
+        assert float(gap) == pytest.approx(line["largest_gap"], rel=0.1)
+        assert float(logits) == pytest.approx(line["largest_difference"], rel=0.1)
+
+
+def run_json(run) -> list[dict[str, float]]:
+    return [json.loads(line) for line in run("doctor", "--parity", "--json").out.splitlines()]
+
+
+def test_parity_json_is_one_object_a_block_size(run, short):
+    code, out, err = run("doctor", "--parity", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "") and [row["block_size"] for row in rows] == [2, 4, 8]
+    assert all(row.keys() == {"block_size", "rows", "differing", "largest_gap", "largest_difference"} for row in rows)
+
+
+def test_parity_takes_any_model_without_its_drafter(run, monkeypatch, short):
+    folder = str(CHECKPOINTS / "target_qwen3_5_4bit")
+    asked = []
+    load = dflash_mlx.load
+    monkeypatch.setattr(
+        dflash_mlx, "load", lambda name, **settings: asked.append((name, settings["drafter"])) or load(name, **settings)
+    )
+    code, _, err = run("doctor", "--parity", "--model", folder)
+    assert code == 0 and asked == [(folder, None)] and err.startswith(f"{folder}: ")
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_table_keeps_to_the_width_of_the_terminal(run, monkeypatch, columns, short):
+    monkeypatch.setenv("COLUMNS", columns)
+    out = run("doctor", "--parity").out
+    assert max(map(len, out.splitlines())) <= int(columns) and "…" not in out
+
+
+@pytest.mark.parametrize("name", ["no/such-model", "/no/such/folder", str(CHECKPOINTS / "dflash1_full")])
+def test_a_bad_model_gives_the_same_sentences_as_elsewhere(run, name):
+    elsewhere = run("generate", "hello", "--model", name, "--drafter", "none")
+    assert run("doctor", "--parity", "--model", name) == (2, "", elsewhere.err)
+
+
+def test_a_model_without_parity_is_wrong_usage(run):
+    code, out, err = run("doctor", "--model", "demo")
+    assert (code, out) == (2, "") and err.startswith("error: --model has no place without --parity.")
