@@ -22,8 +22,8 @@ PLAIN_MEMORY, STALE_WEIGHT = 64, 4.0  # the same for plain cycles, which leave e
 CHANGE = 0.0001  # a run of misses less likely than this means that the text has changed
 
 # Pace, in log seconds: 0.1 is 10%
-NOISE = 0.1  # of one cycle
-SURPRISE = 0.3  # the most that one cycle can say: what took 10x as long was held up by something else
+NOISE = 0.2  # of one cycle: twice what is usual, so that a width is not dropped for one slow cycle
+SURPRISE = 0.5  # the most that one cycle can say: what took 10x as long was held up by something else
 COMMON_SPREAD, COMMON_DRIFT = 0.3, 0.05  # of the whole machine: before the first cycle, and from one cycle to the next
 OWN_SPREAD = 0.3  # of a width against the others
 OWN_REACH, OWN_MEMORY = 2.0, 2000  # widths over which that is alike, cycles over which it fades
@@ -122,7 +122,7 @@ class Acceptance:
     def record(self, drafted: int, accepted: int) -> None:
         """A cycle that kept `accepted` of `drafted` >= 1 drafts."""
         if accepted or not self._misses:
-            self._before = (self._kept[0] + 1) / (self._tried[0] + 2)  # never quite certain
+            self._before = (self._kept[0] + 2) / (self._tried[0] + 4)  # not too sure: two more kept, two more missed
         self._misses = 0 if accepted else self._misses + 1
         if (1 - self._before) ** self._misses < CHANGE:  # the evidence from before is of another text
             self._fade(0)
@@ -179,7 +179,7 @@ class Pace:
         self._covariance = self._covariance * np.outer(self._fade, self._fade) + self._drift
         surprise = math.log(ratio) - self._mean[0] - self._mean[block_size]
         if at_most:  # it tells something only if it is faster than noise explains
-            surprise = min(surprise + 2 * NOISE, 0)
+            surprise = min(surprise + NOISE, 0)
         surprise = min(max(surprise, -SURPRISE), SURPRISE)
         shared = self._covariance[:, 0] + self._covariance[:, block_size]  # of every part with what was seen
         gain = shared / (shared[0] + shared[block_size] + NOISE**2)
@@ -372,7 +372,7 @@ class Policy:
             return None
         seconds = self._seconds(position)
         if self._width == 1:
-            if self._best_gain(seconds) <= WORTHWHILE:
+            if self._best_gain(self._c + self._k * position) <= WORTHWHILE:
                 return None
             needed = self._needed(seconds)
             probe = int(np.argmax(needed <= needed.min() + PROBE_EASE)) + 2  # the fewest rows: they risk least
