@@ -222,7 +222,7 @@ class _Alarm:
 
 
 class FixedBlockSize:
-    """The block size the user asked for.
+    """The block size the user asked for, with what `Policy` tells.
 
     Args:
         block_size: rows a cycle.
@@ -243,8 +243,13 @@ class FixedBlockSize:
             self._alarm.record(accepted)
 
     @property
+    def speculative(self) -> bool:
+        """Whether cycles are drafted now."""
+        return self._block_size > 1
+
+    @property
     def reason(self) -> str | None:
-        return "block_size is 1" if self._block_size == 1 else self._alarm.text
+        return "plain: block_size is 1" if self._block_size == 1 else self._alarm.text
 
     def plain_seconds(self, position: int) -> float | None:
         return self._costs.seconds(1, position) if self._costs else None
@@ -331,6 +336,11 @@ class Policy:
             self._acceptance.age()
 
     @property
+    def speculative(self) -> bool:
+        """Whether regular cycles are drafted now."""
+        return self._width > 1
+
+    @property
     def reason(self) -> str | None:
         """Why decoding is plain now, or what is wrong with speculation. None: nothing to tell."""
         if self._alarm.text or (self._width > 1 and not self.hopeless):
@@ -363,8 +373,8 @@ class Policy:
         return float(np.max(np.arange(1, self._trained + 1) * seconds[0] / seconds))
 
     def _needed(self, seconds: np.ndarray) -> np.ndarray:
-        """The percentage of drafts that must be kept for 2, 3, ... rows to be as fast as plain; 101 if no more would do."""
-        return (self._tokens_at < seconds / seconds[0] - 1e-9).sum(axis=0)[1:]
+        """The percentage of drafts that must be kept for 2, 3, ... rows to be chosen over plain; 101 if even 100 is too few."""
+        return (self._tokens_at < MARGIN * seconds / seconds[0] - 1e-9).sum(axis=0)[1:]
 
     def _probe(self, position: int, speeds: np.ndarray) -> int | None:
         """A width to look at in the next cycle though another seems best, if it is time and the budget allows it."""

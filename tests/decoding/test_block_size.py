@@ -408,13 +408,13 @@ def test_plain_by_cost_is_explained_by_the_cost() -> None:
 
 
 def test_plain_by_acceptance_is_explained_by_the_acceptance() -> None:
-    policy = Policy(costs_of(table(1, 1.35, 2)), 4)
+    policy = Policy(costs_of(table(1, 1.35, 2)), 4)  # to be 2% faster with 2 rows, 1.02 * 1.35 tokens a cycle: 38% kept
     for cycle in range(30):
         policy.next(cycle)
         policy.record(2, cycle % 8 == 0, 1.35, cycle)
     assert policy.next(30) == 1
     assert policy.reason and policy.reason.startswith("plain: of the drafts only 1")
-    assert policy.reason.endswith("% are kept lately, 35% would be needed")
+    assert policy.reason.endswith("% are kept lately, 38% would be needed")
 
 
 def test_nothing_is_said_while_speculation_goes_well() -> None:
