@@ -2,8 +2,9 @@
 
 import logging
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,33 +17,38 @@ if TYPE_CHECKING:
     from dflash_mlx import Chunk
 
 
-def _max_tokens(value: str) -> int:
-    number = _positive(value)
-    if number is None:
-        raise RequestError(f"--max-tokens {value} is not a number from 1 up.", "Try --max-tokens 256.")
+def _parser(option: str, kind: type, wanted: str, example: str, special: str | None = None) -> Callable[[str], Any]:
+    """What reads an option's value: a number of a kind, or one special word. Ranges are checked where they are known."""
+
+    def parse(value: str) -> Any:
+        if value == special:
+            return value
+        try:
+            return kind(value)
+        except ValueError:
+            raise RequestError(f"{option} {value} is not {wanted}.", f"Try {option} {example}.") from None
+
+    return parse
+
+
+def _positive(value: str) -> int:
+    number = int(value)
+    if number < 1:
+        raise ValueError
     return number
 
 
-def _block_size(value: str) -> int | str:
-    size = "auto" if value == "auto" else _positive(value)
-    if size is None:
-        raise RequestError(f"--block-size {value} is neither auto nor a number from 1 up.", "Try --block-size 4.")
-    return size
+def _option(help: str, metavar: str, parser: Callable[[str], Any]) -> Any:
+    return typer.Option(help=help, metavar=metavar, parser=parser, show_default=False)
 
 
-def _drafter_bits(value: str) -> int:
-    number = _positive(value)
-    if number is None:
-        raise RequestError(f"--drafter-bits {value} is not a number of bits.", "Try --drafter-bits 4.")
-    return number
+def _number(option: str, help: str) -> Any:
+    """An option of `Sampling`; what it is by default, the checkpoint says."""
+    return _option(help, "X", _parser(option, float, "a number", "0.9"))
 
 
-def _positive(value: str) -> int | None:
-    try:
-        number = int(value)
-    except ValueError:
-        return None
-    return number if number > 0 else None
+def _whole(option: str, help: str) -> Any:
+    return _option(help, "N", _parser(option, int, "a whole number", "20"))
 
 
 def generate(
@@ -66,21 +72,44 @@ def generate(
     drafter_bits: Annotated[
         int | None,
         typer.Option(
-            parser=_drafter_bits,
+            parser=_parser("--drafter-bits", _positive, "a number of bits", "4"),
             metavar="N",
             help="Quantise the drafter to N bits while loading (not one that is quantised already).",
             show_default=False,
         ),
     ] = None,
-    max_tokens: Annotated[int, typer.Option(parser=_max_tokens, metavar="N", help="Stop after N tokens.")] = 256,
+    max_tokens: Annotated[
+        int,
+        typer.Option(
+            parser=_parser("--max-tokens", _positive, "a number from 1 up", "256"), metavar="N", help="Stop after N tokens."
+        ),
+    ] = 256,
+    temperature: Annotated[float | None, _number("--temperature", "0 takes the likeliest token; more is more random.")] = None,
+    top_p: Annotated[float | None, _number("--top-p", "Keep the likeliest tokens that have this probability together.")] = None,
+    top_k: Annotated[int | None, _whole("--top-k", "Keep the N likeliest tokens; 0 keeps all.")] = None,
+    min_p: Annotated[float | None, _number("--min-p", "Keep tokens this likely relative to the likeliest.")] = None,
+    repetition_penalty: Annotated[
+        float | None, _number("--repetition-penalty", "Divides the odds of tokens already in the text; 1 does nothing.")
+    ] = None,
+    presence_penalty: Annotated[
+        float | None, _number("--presence-penalty", "Subtracted from the logits of tokens already in the text.")
+    ] = None,
+    seed: Annotated[int | None, _whole("--seed", "Same seed, same text.")] = None,
     block_size: Annotated[
         str,
         typer.Option(
-            parser=_block_size,
+            parser=_parser("--block-size", _positive, "auto or a number from 1 up", "4", special="auto"),
             metavar="N|auto",
-            help="Rows in one verification: 1 known token and N-1 drafts. 1 is plain decoding.",
+            help="Rows in one verification: 1 known token and N-1 drafts. 1 is plain decoding; auto is the fastest, as measured.",
         ),
     ] = "auto",
+    verify: Annotated[
+        str,
+        typer.Option(
+            metavar="fast|exact",
+            help="exact: bit for bit plain decoding; where MLX's arithmetic depends on the rows of a pass, row by row.",
+        ),
+    ] = "fast",
     system: Annotated[str | None, typer.Option(metavar="TEXT", help="System message before the prompt.")] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Continue the prompt as it is, without the chat template.")] = False,
     stop: Annotated[
@@ -102,6 +131,8 @@ def generate(
         raise RequestError("--json and --show-drafts exclude each other.", "Drop one: the JSON tells which tokens were drafts.")
     if raw and system is not None:
         raise RequestError("--system has no place in a --raw prompt.", "Drop one, or write the system message into the prompt.")
+    if verify not in ("fast", "exact"):
+        raise RequestError(f"--verify {verify} is neither fast nor exact.", "Try --verify fast.")
     if "" in (stop or ()):
         raise RequestError('--stop "" would stop before the first token.', "Give the text to stop at, or drop the option.")
     text = _read_prompt(prompt)
@@ -111,14 +142,24 @@ def generate(
         "prompt": text if system is None else messages,
         "max_tokens": max_tokens,
         "block_size": block_size,
+        "verify": verify,
         "raw": raw,
         "stop": tuple(stop or ()),
+    }
+    sampling = {
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "min_p": min_p,
+        "repetition_penalty": repetition_penalty,
+        "presence_penalty": presence_penalty,
+        "seed": seed,
     }
 
     output = JsonLines() if json else Text(show_drafts, quiet)
     last: Chunk | None = None
     try:
-        with closing(_chunks(model, quiet, pair, request)) as chunks:
+        with closing(_chunks(model, quiet, pair, sampling, request)) as chunks:
             for last in chunks:
                 output.chunk(last)
     except KeyboardInterrupt:
@@ -164,14 +205,19 @@ def _default_model(quiet: bool) -> str:
     return name
 
 
-def _chunks(model: str | None, quiet: bool, pair: dict[str, Any], request: dict[str, Any]) -> "Generator[Chunk]":
+def _chunks(
+    model: str | None, quiet: bool, pair: dict[str, Any], sampling: dict[str, Any], request: dict[str, Any]
+) -> "Generator[Chunk]":
     """Loads the pair and answers, under a progress display that is gone before the first chunk."""
     with Progress(quiet) as progress:
         logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who asks a question
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
+        from dflash_mlx.generation import check_sampling
 
+        given = {name: value for name, value in sampling.items() if value is not None}
+        check_sampling(dflash_mlx.Sampling(**given))  # before a model is loaded for nothing
         loaded = dflash_mlx.load(_default_model(quiet) if model is None else model, **pair, progress=progress.loading)
-        stream = loaded.stream(**request, progress=progress.prefill)
+        stream = loaded.stream(**request, sampling=replace(loaded.default_sampling, **given), progress=progress.prefill)
         first = next(stream)
     yield first
     yield from stream

@@ -150,9 +150,9 @@ def summary(finish_reason: str, statistics: "Statistics") -> str:
     parts = [f"{count} token{'' if count == 1 else 's'}{ending}"]
     if statistics.cycles:  # none where the first token was the last
         parts.append(f"{statistics.tokens_per_second:.1f} tok/s")
-    if statistics.mode == "plain":
-        parts.append(f"plain decoding: {statistics.mode_reason}")
-    elif statistics.cycles:
+    if statistics.mode_reason:
+        parts.append(statistics.mode_reason)
+    if statistics.acceptance_by_position:
         parts.append(f"acceptance length {statistics.acceptance_length:.2f}")
         parts.append("block size " + ", ".join(f"{size} ({count}x)" for size, count in sorted(statistics.block_sizes.items())))
     parts.append(f"first token after {statistics.time_to_first_token_s:.2f} s")

@@ -9,9 +9,10 @@ from typing import Literal
 import mlx.core as mx
 from mlx_lm.utils import maybe_set_recommended_wired_limit
 
+from dflash_mlx.decoding.block_size import Costs, FixedBlockSize, Policy
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill
-from dflash_mlx.decoding.sampling import Sampling
+from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.decoding.statistics import Recorder, Statistics
 from dflash_mlx.drafters import DFlash
@@ -20,9 +21,6 @@ from dflash_mlx.targets import Target
 from dflash_mlx.text import Prompt, Tokenizer
 
 FinishReason = Literal["stop", "length", "cancelled"]
-
-# within 8% of the best width in every published sweep on stock kernels, M3 to M5
-AUTO_BLOCK_SIZE = 4
 
 
 @dataclass(frozen=True)
@@ -66,15 +64,19 @@ class Request:
     Attributes:
         prompt: token ids.
         max_tokens: already cut to what the model's context has room for.
-        block_size: rows a cycle; 1 is plain decoding.
-        mode_reason: why decoding is plain; None when it is speculative.
+        block_size: rows a cycle, 1 for plain decoding; None: the policy's choice.
+        widest: the most rows that a cycle may have.
+        exact: whether verification must give the bits of plain decoding.
         stop: stop strings.
     """
 
     prompt: list[int]
     max_tokens: int
-    block_size: int
-    mode_reason: str | None
+    sampling: Sampling
+    logits_processors: tuple[LogitsProcessor, ...]
+    block_size: int | None
+    widest: int
+    exact: bool
     stop: tuple[str, ...]
 
 
@@ -85,7 +87,8 @@ def new_request(
     prompt: Prompt,
     *,
     max_tokens: int,
-    sampling: Sampling | None,
+    sampling: Sampling,
+    logits_processors: Sequence[LogitsProcessor],
     block_size: int | Literal["auto"],
     stop: str | Sequence[str],
     verify: Literal["fast", "exact"],
@@ -93,17 +96,21 @@ def new_request(
 ) -> Request:
     """Checks a request's settings. Raises RequestError, naming the first that cannot be served."""
     _check_whole("max_tokens", max_tokens)
-    _check_sampling(Sampling() if sampling is None else sampling)
+    check_sampling(sampling)
+    if not isinstance(logits_processors, Sequence) or not all(callable(process) for process in logits_processors):
+        raise RequestError(
+            f"logits_processors {logits_processors!r} is no list of functions.", "Each takes (tokens, logits) and returns logits."
+        )
     if raw and not isinstance(prompt, str):
         raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
-    if verify != "fast":
-        raise RequestError(f"verify {verify!r} is not available.", 'Use verify="fast".')
+    if verify not in ("fast", "exact"):
+        raise RequestError(f"verify {verify!r} is not known.", 'Use verify="fast" or verify="exact".')
     stops = (stop,) if isinstance(stop, str) else stop
     if not isinstance(stops, Sequence) or not all(isinstance(s, str) and s for s in stops):
         raise RequestError(
             f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at."
         )
-    width, mode_reason = _block_size(block_size, drafter)
+    width = _block_size(block_size, drafter)
     ids = tokenizer.encode(prompt, raw)
     vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
     room = positions - len(ids)
@@ -116,7 +123,16 @@ def new_request(
         )
     if room < 1:
         raise RequestError(f"the prompt's {len(ids)} tokens fill the model's context of {positions}.", "Shorten the prompt.")
-    return Request(ids, min(max_tokens, room), width, mode_reason, tuple(stops))
+    return Request(
+        prompt=ids,
+        max_tokens=min(max_tokens, room),
+        sampling=sampling,
+        logits_processors=tuple(logits_processors),
+        block_size=width,
+        widest=width or (drafter.config.block_size if drafter else 1),
+        exact=verify == "exact",
+        stop=tuple(stops),
+    )
 
 
 def generate_stream(
@@ -124,30 +140,45 @@ def generate_stream(
     drafter: DFlash | None,
     tokenizer: Tokenizer,
     request: Request,
+    costs: Callable[[], Costs],
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Chunk]:
     """Yields a chunk for the prompt's pass and one for every cycle.
 
     Args:
+        costs: gives those of this pair on this machine, where the block size depends on them.
         progress: called during prefill with prompt tokens done and in all.
     """
-    recorder = Recorder(len(request.prompt), request.mode_reason)
-    sequence = TokenSequence(target, drafter if request.block_size > 1 else None)
+    recorder = Recorder(len(request.prompt))
     answer = _Answer(tokenizer, request)
     with _wired():
+        policy = _policy(drafter, request, costs)
+        sequence = TokenSequence(target, None if policy.plain_only else drafter, request.exact)
+        sampler = Sampler(request.sampling, target.config.vocab_size, request.prompt, request.logits_processors)
         recorder.prefill_started()
-        anchor = prefill(sequence, request.prompt, progress)
-        [first] = sequence.read(anchor)
+        anchor = prefill(sequence, request.prompt, sampler, progress)
+        [first] = sequence.read(anchor, 1)
         answer.take(first)
+        sampler.add(first)
         recorder.first()
-        yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence.device_reads))
+        yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence, policy))
         if answer.finish_reason:
             return
-        for cycle in run(sequence, anchor, request.block_size, request.max_tokens - 1, answer.take):
+        for cycle in run(sequence, anchor, sampler, policy, request.max_tokens - 1, answer.take):
             recorder.cycle(cycle)
-            yield answer.chunk(cycle, recorder.statistics(sequence.device_reads))
+            yield answer.chunk(cycle, recorder.statistics(sequence, policy))
             if answer.finish_reason:
                 return
+
+
+def _policy(drafter: DFlash | None, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
+    if drafter is None:
+        return FixedBlockSize(1, "plain: no drafter was loaded")
+    if request.block_size is not None:
+        return FixedBlockSize(request.block_size)
+    # what is repeated must not depend on how long a cycle happened to take
+    repeatable = request.sampling.temperature > 0 and request.sampling.seed is not None
+    return Policy(costs(), drafter.config.block_size, frozen=repeatable)
 
 
 @contextmanager
@@ -202,18 +233,19 @@ class _Answer:
         )
 
 
-def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> tuple[int, str | None]:
-    """Rows a cycle, and why decoding is plain, if it is."""
-    if drafter is None:
-        if block_size not in ("auto", 1):
-            raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
-        return 1, "no drafter was loaded"
-    trained = drafter.config.block_size
-    width = min(AUTO_BLOCK_SIZE, trained) if block_size == "auto" else block_size
-    _check_whole("block_size", width)
-    if width > trained:
-        raise RequestError(f"block_size {width} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}.")
-    return width, "block_size is 1" if width == 1 else None
+def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> int | None:
+    """Rows a cycle; None: the policy's choice."""
+    if block_size == "auto":
+        return None if drafter else 1
+    _check_whole("block_size", block_size)
+    if drafter is None and block_size > 1:
+        raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
+    if drafter and block_size > drafter.config.block_size:
+        trained = drafter.config.block_size
+        raise RequestError(
+            f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
+        )
+    return block_size
 
 
 def _check_whole(name: str, value: object) -> None:
@@ -221,12 +253,15 @@ def _check_whole(name: str, value: object) -> None:
         raise RequestError(f"{name} {value!r} is not a whole number of 1 or more.", f"Give {name} a number like 4.")
 
 
-def _check_sampling(sampling: Sampling) -> None:
+def check_sampling(sampling: Sampling) -> None:
+    """Raises RequestError for what is no sampling, or out of range."""
     if not isinstance(sampling, Sampling):
         raise RequestError(f"sampling {sampling!r} is no Sampling.", "Give a dflash_mlx.Sampling(...), or leave it out.")
     for name, value in vars(sampling).items():
-        if not isinstance(value, int | float) and not (name == "seed" and value is None):
-            raise RequestError(f"{name} {value!r} is not a number.", f"Give {name} a number, or leave it out.")
+        kind = int if name in ("top_k", "seed") else int | float
+        if (not isinstance(value, kind) or isinstance(value, bool)) and not (name == "seed" and value is None):
+            wanted = "whole number" if kind is int else "number"
+            raise RequestError(f"{name} {value!r} is not a {wanted}.", f"Give {name} a {wanted}, or leave it out.")
     allowed = {
         "temperature": (0 <= sampling.temperature < math.inf, "0 or more"),
         "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1"),
@@ -234,11 +269,8 @@ def _check_sampling(sampling: Sampling) -> None:
         "min_p": (0 <= sampling.min_p <= 1, "0 to 1"),
         "repetition_penalty": (0 < sampling.repetition_penalty < math.inf, "more than 0"),
         "presence_penalty": (math.isfinite(sampling.presence_penalty), "any finite number"),
+        "seed": (sampling.seed is None or 0 <= sampling.seed < 2**64, "0 to 2**64 - 1"),
     }
     for name, (fine, wanted) in allowed.items():
         if not fine:
             raise RequestError(f"{name} {getattr(sampling, name)!r} is out of range.", f"It can be {wanted}.")
-    if not sampling.greedy:
-        raise RequestError(
-            "this version decodes greedily: temperature and penalties are not available.", "Use Sampling(temperature=0)."
-        )

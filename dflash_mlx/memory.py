@@ -9,7 +9,6 @@ from dflash_mlx.buffers import capacity_for
 from dflash_mlx.decoding.prefill import CHUNK
 from dflash_mlx.drafters import DrafterConfig
 from dflash_mlx.errors import MemoryBudgetError
-from dflash_mlx.generation import AUTO_BLOCK_SIZE
 
 GB = 10**9
 
@@ -38,7 +37,7 @@ def estimate(
     drafter_config: dict[str, Any] | None,
     drafter_bytes: int,
     positions: int,
-    block_size: int = AUTO_BLOCK_SIZE,
+    block_size: int | None = None,
     prompt_tokens: int | None = None,
 ) -> Need:
     """What decoding needs at its peak, from config.json alone: while the prompt is read, or after it.
@@ -47,13 +46,13 @@ def estimate(
         target_config, drafter_config: contents of config.json; drafter_config None: plain decoding.
         target_bytes, drafter_bytes: the weights as they are loaded.
         positions: prompt and answer, in tokens.
-        block_size: rows a cycle.
+        block_size: the most rows of a cycle; None: the drafter's trained size.
         prompt_tokens: the prompt's part of them; None: nearly all.
     """
     target = _Target(target_config)
     drafter = DrafterConfig.from_dict(drafter_config) if drafter_config else None
     prompt = positions if prompt_tokens is None else prompt_tokens
-    rows, block = min(prompt, CHUNK), block_size if drafter else 1
+    rows, block = min(prompt, CHUNK), (block_size or drafter.block_size) if drafter else 1
     prefill = target.activations(rows, capacity_for(prompt))
     verify = target.kept(block) + target.activations(block, capacity_for(positions)) + 2 * (2 * block - 1) * target.logits
     if drafter:

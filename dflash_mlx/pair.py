@@ -7,13 +7,15 @@ from typing import Literal
 
 import mlx.core as mx
 
-from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
+from dflash_mlx.checkpoint import materialise, read_config, read_json, size_in_memory
+from dflash_mlx.decoding import calibration
+from dflash_mlx.decoding.block_size import Costs
 from dflash_mlx.decoding.prefill import prefill
-from dflash_mlx.decoding.sampling import Sampling
+from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import CheckpointError, PairMismatchError, RequestError
-from dflash_mlx.generation import Chunk, Generation, generate_stream, new_request
+from dflash_mlx.generation import Chunk, Generation, check_sampling, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
 from dflash_mlx.memory import Need, estimate
 from dflash_mlx.memory import check as check_memory
@@ -27,14 +29,22 @@ class Pair:
     """A loaded pair. Get one from `load`."""
 
     def __init__(
-        self, target: Target, drafter: DFlash | None, tokenizer: Tokenizer, need: Callable[[int, int, int], Need] | None = None
+        self,
+        target: Target,
+        drafter: DFlash | None,
+        tokenizer: Tokenizer,
+        default_sampling: Sampling,
+        need: Callable[[int, int, int], Need] | None = None,
     ) -> None:
         """Holds what `load` has checked.
 
         Args:
+            default_sampling: for requests that give none.
             need: the memory that so many positions need at a block size, so many of them prompt; None: do not ask.
         """
         self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
+        self.default_sampling = default_sampling
+        self._costs_of: dict[bool, Costs] = {}  # by whether verification is exact
 
     def stream(
         self,
@@ -42,6 +52,7 @@ class Pair:
         *,
         max_tokens: int = 256,
         sampling: Sampling | None = None,
+        logits_processors: Sequence[LogitsProcessor] = (),
         block_size: int | Literal["auto"] = "auto",
         stop: str | Sequence[str] = (),
         verify: Literal["fast", "exact"] = "fast",
@@ -53,11 +64,13 @@ class Pair:
         Args:
             prompt: text (one user message), messages with `role` and `content`, or token ids, used as they are.
             max_tokens: the most tokens to generate.
-            sampling: how tokens are chosen; None: greedy.
+            sampling: how tokens are chosen; None: as the checkpoint's generation_config.json says (`default_sampling`).
+            logits_processors: functions of the text's tokens so far (int32 `[n]`) and the logits after them (`[1, vocab]`)
+                that give other logits, as mlx-lm has them. They are also called for drafts that may be dropped.
             block_size: rows a cycle (the newest token and the drafts), 1 to the drafter's trained size; 1 is plain
-                decoding; "auto": 4, or the trained size if that is less.
+                decoding; "auto": what gives the most tokens a second, measured on this machine.
             stop: texts that end the answer; they are not part of it.
-            verify: "fast".
+            verify: "fast", or "exact": bit for bit plain decoding, computed row by row where MLX's ops make it necessary.
             raw: a text prompt goes to the model without the chat template.
             progress: called while the prompt is read, with tokens done and tokens in all.
 
@@ -71,7 +84,8 @@ class Pair:
             self.tokenizer,
             prompt,
             max_tokens=max_tokens,
-            sampling=sampling,
+            sampling=self.default_sampling if sampling is None else sampling,
+            logits_processors=logits_processors,
             block_size=block_size,
             stop=stop,
             verify=verify,
@@ -79,8 +93,8 @@ class Pair:
         )
         if self._need:
             tokens = len(request.prompt)
-            check_memory(self._need(tokens + request.max_tokens, request.block_size, tokens))
-        return generate_stream(self.target, self.drafter, self.tokenizer, request, progress)
+            check_memory(self._need(tokens + request.max_tokens, request.widest, tokens))
+        return generate_stream(self.target, self.drafter, self.tokenizer, request, lambda: self._costs(request.exact), progress)
 
     def generate(
         self,
@@ -88,6 +102,7 @@ class Pair:
         *,
         max_tokens: int = 256,
         sampling: Sampling | None = None,
+        logits_processors: Sequence[LogitsProcessor] = (),
         block_size: int | Literal["auto"] = "auto",
         stop: str | Sequence[str] = (),
         verify: Literal["fast", "exact"] = "fast",
@@ -96,7 +111,14 @@ class Pair:
         """The whole answer to a prompt. Arguments and errors as for `stream`."""
         chunks = list(
             self.stream(
-                prompt, max_tokens=max_tokens, sampling=sampling, block_size=block_size, stop=stop, verify=verify, raw=raw
+                prompt,
+                max_tokens=max_tokens,
+                sampling=sampling,
+                logits_processors=logits_processors,
+                block_size=block_size,
+                stop=stop,
+                verify=verify,
+                raw=raw,
             )
         )
         return Generation(
@@ -105,6 +127,19 @@ class Pair:
             finish_reason=chunks[-1].finish_reason,
             statistics=chunks[-1].statistics,
         )
+
+    def _costs(self, exact: bool) -> Costs:
+        """What cycles cost on this machine: as known, as kept on disk, or measured now."""
+        if exact not in self._costs_of:
+            assert self.drafter
+            sizes = size_in_memory(self.target.module), size_in_memory(self.drafter)
+            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact)
+            costs = calibration.cached(file)
+            if costs is None:
+                costs = calibration.calibrate(self.target, self.drafter, exact)
+                calibration.save(costs, file)
+            self._costs_of[exact] = costs
+        return self._costs_of[exact]
 
 
 def load(
@@ -162,7 +197,26 @@ def load(
     tokenizer = Tokenizer(folders.target)
     check_cycle(loaded, loaded_drafter)
     tell("tokenizer", 3, 3)
-    return Pair(loaded, loaded_drafter, tokenizer, None if force else need)
+    return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), None if force else need)
+
+
+def read_default_sampling(folder: Path) -> Sampling:
+    """The sampling that a model's generation_config.json asks for, as transformers reads it: greedy unless `do_sample`.
+
+    Raises:
+        CheckpointError: the file is damaged, or asks for something impossible.
+    """
+    file = folder / "generation_config.json"
+    config = read_json(file) if file.is_file() else {}
+    names = ["repetition_penalty", "presence_penalty"]
+    names += ["temperature", "top_p", "top_k", "min_p"] if config.get("do_sample") else []
+    start = {"temperature": 1.0} if config.get("do_sample") else {}
+    sampling = Sampling(**start | {name: config[name] for name in names if config.get(name) is not None})
+    try:
+        check_sampling(sampling)
+    except RequestError as error:
+        raise CheckpointError(f"{file} asks for impossible sampling: {error.message}", "Get the model's files again.") from error
+    return sampling
 
 
 def check_cycle(target: Target, drafter: DFlash | None) -> None:
@@ -172,11 +226,12 @@ def check_cycle(target: Target, drafter: DFlash | None) -> None:
         CheckpointError: the target cannot be run, or either gives something other than finite numbers.
         PairMismatchError: the target runs and the cycle does not, whatever their configs say.
     """
+    sampler = Sampler(Sampling(), target.config.vocab_size)
     try:
         plain = TokenSequence(target, None)
-        anchor = prefill(plain, [0, 1, 2])
+        anchor = prefill(plain, [0, 1, 2], sampler)
         plain.reserve(1)
-        logits = {"target": target.lm_head(plain.forward(anchor)[0])}
+        logits = {"target": plain.logits(plain.forward(anchor))}
         mx.eval(logits)
     except (ValueError, RuntimeError, TypeError, OverflowError) as error:
         raise CheckpointError(
@@ -185,11 +240,13 @@ def check_cycle(target: Target, drafter: DFlash | None) -> None:
     if drafter:
         try:
             sequence, width = TokenSequence(target, drafter), drafter.config.block_size
-            anchor = prefill(sequence, [0, 1, 2])
+            anchor = prefill(sequence, [0, 1, 2], sampler)
+            drafted = sequence.draft(anchor, width, sampler.draw)
             sequence.reserve(width)
-            mx.eval(sequence.forward(mx.concatenate([anchor, sequence.draft(anchor, width)])))
-            drafted = drafter.hidden(anchor, sequence.context, sequence.device_position, width, target)  # type: ignore[arg-type]
-            logits["drafter"] = drafter.logits(drafted, target)
+            mx.eval(sequence.forward(mx.concatenate([anchor, drafted.ids])))
+            position = mx.array([sequence.position], mx.int32)
+            hidden = drafter.hidden(anchor, sequence.context, position, width, target)  # type: ignore[arg-type]
+            logits["drafter"] = drafter.logits(hidden, target)
             mx.eval(logits)
         except (ValueError, RuntimeError, TypeError, OverflowError) as error:
             raise _mismatch(f"a cycle of this pair fails ({error})") from error

@@ -8,6 +8,14 @@ import pytest
 os.environ["HF_HUB_OFFLINE"] = "1"  # before huggingface_hub is imported anywhere
 
 
+@pytest.fixture(autouse=True, scope="session")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Costs that are measured here are kept from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skips tests marked `metal` on machines without Metal."""
     import mlx.core as mx

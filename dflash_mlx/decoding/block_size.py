@@ -30,7 +30,7 @@ OWN_REACH, OWN_MEMORY = 2.0, 2000  # widths over which that is alike, cycles ove
 
 # Choice
 MARGIN = 1.02  # another width must be this much faster
-WORTHWHILE = 1.05  # speculation that gains less than this with every draft kept is hopeless: no text is that good
+WORTHWHILE = 1.05  # speculation that gains less than this with every draft kept is not worth a try: no text is that good
 DOUBT = 2.0  # standard deviations by which plain decoding may be faster than thought
 PROBE_SHARE = 0.015  # of the request's time, that probes may cost; 2% are promised
 PROBE_REST = 8  # cycles from one probe to the next
@@ -222,18 +222,21 @@ class _Alarm:
 
 
 class FixedBlockSize:
-    """The block size the user asked for, with what `Policy` tells.
+    """A block size that is obeyed, with what `Policy` tells.
 
     Args:
         block_size: rows a cycle.
-        costs: of this machine, if known; only for `plain_seconds`.
+        reason: why it is 1.
     """
 
-    hopeless = False
-
-    def __init__(self, block_size: int, costs: Costs | None = None) -> None:
-        self._block_size, self._costs = block_size, costs
+    def __init__(self, block_size: int, reason: str = "plain: block_size is 1") -> None:
+        self._block_size, self._reason = block_size, reason
         self._alarm = _Alarm()
+
+    @property
+    def plain_only(self) -> bool:
+        """Whether no cycle will ever be drafted."""
+        return self._block_size == 1
 
     def next(self, position: int) -> int:
         return self._block_size
@@ -249,10 +252,10 @@ class FixedBlockSize:
 
     @property
     def reason(self) -> str | None:
-        return "plain: block_size is 1" if self._block_size == 1 else self._alarm.text
+        return self._reason if self._block_size == 1 else self._alarm.text
 
-    def plain_seconds(self, position: int) -> float | None:
-        return self._costs.seconds(1, position) if self._costs else None
+    def plain_seconds(self, position: int) -> None:
+        """Not measured."""
 
 
 class Policy:
@@ -266,7 +269,7 @@ class Policy:
         frozen: decide by `costs` alone whatever time cycles take, so that a request can be repeated.
 
     Attributes:
-        hopeless: speculation cannot pay on this machine even with every draft kept: `next` is always 1.
+        plain_only: speculation cannot pay on this machine even with every draft kept: `next` is always 1.
     """
 
     def __init__(self, costs: Costs, trained_block_size: int, frozen: bool = False) -> None:
@@ -275,7 +278,7 @@ class Policy:
         # tokens of a cycle if 0, 1, ... 100% of the drafts at every position are kept, by rows: [101, trained_block_size]
         self._tokens_at = np.cumsum(np.linspace(0, 1, 101)[:, None] ** np.arange(trained_block_size), axis=1)
         # a cost ratio moves one way as the context grows: its ends tell
-        self.hopeless = all(self._best_gain(self._c + self._k * n) <= WORTHWHILE for n in (0, costs.longest))
+        self.plain_only = all(self._best_gain(self._c + self._k * n) <= WORTHWHILE for n in (0, costs.longest))
         self._acceptance, self._pace, self._alarm = Acceptance(trained_block_size), Pace(trained_block_size), _Alarm()
         self._width = 1  # of regular cycles
         self._asked: deque[bool] = deque()  # of cycles not recorded yet: is it a probe?
@@ -289,7 +292,7 @@ class Policy:
     def next(self, position: int) -> int:
         """Rows of the next cycle, behind `position` committed rows."""
         self._position = position
-        if self.hopeless:
+        if self.plain_only:
             return 1
         speeds = self._speeds(position)
         best = int(np.argmax(speeds)) + 1
@@ -308,7 +311,7 @@ class Policy:
             seconds: from the cycle before it to this one.
             position: rows committed before it.
         """
-        if self.hopeless:
+        if self.plain_only:
             return
         probe = self._asked.popleft() if self._asked else False
         calibrated = float(self._c[block_size - 1] + self._k[block_size - 1] * position)
@@ -343,13 +346,15 @@ class Policy:
     @property
     def reason(self) -> str | None:
         """Why decoding is plain now, or what is wrong with speculation. None: nothing to tell."""
-        if self._alarm.text or (self._width > 1 and not self.hopeless):
+        if self._alarm.text or (self._width > 1 and not self.plain_only):
             return self._alarm.text
         seconds = self._seconds(self._position)
-        if self.hopeless or self._best_gain(seconds) <= WORTHWHILE:
+        if self.plain_only or self._best_gain(seconds) <= WORTHWHILE:
             widths = range(2, self._trained + 1)
             width = max(widths, key=lambda w: w / seconds[w - 1])
-            return f"plain: a {width}-row pass costs {seconds[width - 1] / seconds[0]:.1f}x a 1-row pass on this machine"
+            return (
+                f"plain: {_a(width)} {width}-row pass costs {seconds[width - 1] / seconds[0]:.1f}x a 1-row pass on this machine"
+            )
         needed = self._needed(seconds)
         easiest = int(np.argmin(needed)) + 1
         if not self._tried:
@@ -396,3 +401,8 @@ class Policy:
             return None
         self._rest = PROBE_REST
         return probe
+
+
+def _a(number: int) -> str:
+    """The article of a number below 100."""
+    return "an" if number in (8, 11, 18) or 80 <= number < 90 else "a"

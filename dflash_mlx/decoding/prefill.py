@@ -4,15 +4,18 @@ from collections.abc import Callable
 
 import mlx.core as mx
 
-from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.sampling import Sampler
+from dflash_mlx.decoding.sequence import NO_DRAFT, TokenSequence
 
 CHUNK = 512  # tokens a forward: what the activations and features of a long prompt cost in memory at a time
 
 
-def prefill(sequence: TokenSequence, prompt: list[int], progress: Callable[[int, int], None] | None = None) -> mx.array:
+def prefill(
+    sequence: TokenSequence, prompt: list[int], sampler: Sampler, progress: Callable[[int, int], None] | None = None
+) -> mx.array:
     """Feeds a prompt, chunk by chunk, and chooses the token after it: the first anchor, int32 `[1]`.
 
-    Each chunk's context features are injected and dropped before the next one.
+    Each full chunk's context features are injected and dropped before the next one.
 
     Args:
         sequence: gets the prompt behind what it holds.
@@ -24,10 +27,9 @@ def prefill(sequence: TokenSequence, prompt: list[int], progress: Callable[[int,
         if progress:
             progress(start, len(prompt))
         ids = mx.array(prompt[start : start + CHUNK], mx.int32)
-        hidden, features = sequence.forward(ids, commit=True)
-        sequence.commit(ids.size, features)
-        last = hidden[:, -1:]
+        last = sequence.forward(ids, commit=True)[:, -1:]
+        sequence.commit(ids.size)
         mx.eval(last, sequence.arrays)
     if progress:
         progress(len(prompt), len(prompt))
-    return mx.argmax(sequence.target.lm_head(last)[0], axis=-1).astype(mx.int32)
+    return sampler.accept(NO_DRAFT, sequence.logits(last)).tokens

@@ -1,72 +1,126 @@
 """A target and its drafter at work on one sequence of tokens: what each remembers of it, kept in step."""
 
+from itertools import accumulate
+
 import mlx.core as mx
 
-from dflash_mlx.drafters import DFlash
+from dflash_mlx.buffers import GROWTH
+from dflash_mlx.decoding.acceptance import Verdict
+from dflash_mlx.drafters import DFlash, Draft
 from dflash_mlx.drafters.context import Context
+from dflash_mlx.drafters.dflash import Draw
 from dflash_mlx.targets import State, Target
+
+NO_DRAFT = Draft(mx.array([], mx.int32), None)
+# rows of context features that wait while the drafter rests, before they are injected: memory against dispatches
+QUEUE = 512
 
 
 class TokenSequence:
     """The target's state and the drafter's context for one sequence.
 
+    The context is behind while the drafter rests: features of committed rows wait, and are injected in one piece before
+    the next draft, or when `QUEUE` of them have come together.
+
     Attributes:
-        position: how many rows are committed. Their features are injected, so the context holds as many.
+        exact: whether the target's result for a row must not depend on the rows beside it.
+        position: how many rows are committed.
         device_reads: how often the host has waited for the device to tell it something.
     """
 
-    def __init__(self, target: Target, drafter: DFlash | None) -> None:
-        self.target, self.drafter = target, drafter
+    def __init__(self, target: Target, drafter: DFlash | None, exact: bool = False) -> None:
+        self.target, self.drafter, self.exact = target, drafter, exact
         self.state: State = target.new_state(0)
         self.context: Context | None = drafter.new_context() if drafter else None
         self.position = 0
         self.device_reads = 0
+        self._injected = 0  # committed rows whose features are in the context
+        self._waiting: list[mx.array] = []  # features of the committed rows after those
+        self._features: mx.array | None = None  # of the last forward's rows, not committed yet
+        self._ahead = False  # whether these are in the context all the same
 
     @property
-    def device_position(self) -> mx.array:
-        """`position` as int32 `[1]`."""
-        return mx.array([self.position], mx.int32)
+    def widest(self) -> int:
+        """The most rows that one forward may have: in exact mode, all must see buffers of the size plain decoding has."""
+        return GROWTH - self.position % GROWTH if self.exact else GROWTH
 
     def reserve(self, rows: int) -> None:
-        """Makes room for `rows` more rows."""
+        """Makes room in the target's state for `rows` more rows."""
         self.state.reserve(self.position + rows)
-        if self.context:
-            self.context.reserve(self.position + rows)
 
-    def draft(self, anchor: mx.array, block_size: int) -> mx.array:
-        """The drafter's guess at the `block_size` - 1 tokens after the anchor (int32 `[1]`): int32 `[block_size - 1]`."""
-        if self.drafter is None or self.context is None or block_size == 1:
-            return mx.array([], mx.int32)
-        return self.drafter.draft(anchor, self.context, self.device_position, block_size, self.target).ids
+    def forward(self, ids: mx.array, commit: bool = False) -> mx.array:
+        """The target over int32 `[rows]` at the current position: normed hidden states `[1, rows, hidden]`.
 
-    def forward(self, ids: mx.array, commit: bool = False) -> tuple[mx.array, mx.array | None]:
-        """The target over int32 `[rows]` at the current position; see `Target.forward`."""
-        taps = self.drafter.config.target_layer_ids if self.drafter else ()
-        return self.target.forward(ids[None], self.state, self.device_position, taps, commit)
-
-    def commit(self, count: int, features: mx.array | None) -> None:
-        """Makes the first `count` rows of the last forward permanent: in the state, and in the drafter's context.
-
-        Args:
-            count: rows, the anchor's included.
-            features: what the forward returned with them.
+        The rows become permanent with `commit`, but with `commit=True` the target's state already holds them.
         """
-        self.state.commit(count)
-        if self.drafter and self.context and features is not None:
-            self.drafter.inject(features[:, :count], self.context, self.device_position)
-        self.position += count
+        taps = self.drafter.config.target_layer_ids if self.drafter else ()
+        hidden, self._features = self.target.forward(
+            ids[None], self.state, _at(self.position), taps, commit=commit, exact=self.exact
+        )
+        self._ahead = False
+        return hidden
 
-    def read(self, *arrays: mx.array) -> list[list[int]]:
-        """Integer arrays `[n]` as lists, fetched from the device in one piece."""
+    def logits(self, hidden: mx.array) -> mx.array:
+        """The target's logits, `[rows, vocab]`."""
+        return self.target.lm_head(hidden, exact=self.exact)[0]
+
+    def commit(self, count: int) -> None:
+        """Makes the first `count` rows of the last forward permanent."""
+        self.state.commit(count)
+        self.position += count
+        if self._ahead:
+            self._injected = self.position
+        elif self._features is not None:
+            self._waiting.append(self._features[:, :count])
+            if self.position - self._injected >= QUEUE:
+                self._inject()
+        self._features, self._ahead = None, False
+
+    def draft(self, anchor: mx.array, block_size: int, draw: Draw) -> Draft:
+        """The drafter's guess at the `block_size` - 1 tokens after the anchor (int32 `[1]`), which is the newest token."""
+        if block_size == 1:
+            return NO_DRAFT
+        self._inject()
+        return self._draft(anchor, _at(self.position), self.position, block_size, draw)
+
+    def draft_ahead(self, verdict: Verdict, block_size: int, draw: Draw) -> Draft:
+        """The same for the next cycle, while the host does not know the verdict on the last forward's rows yet."""
+        if block_size == 1 or self._features is None:
+            return NO_DRAFT
+        # rows that the verdict drops are injected too: the next block is written over them, or no mask shows them
+        self._inject(self._features)
+        self._ahead = True
+        anchor = mx.take(verdict.tokens, verdict.accepted)
+        at_most = self.position + verdict.tokens.size
+        return self._draft(anchor, self.position + 1 + verdict.accepted, at_most, block_size, draw)
+
+    def _draft(self, anchor: mx.array, position: mx.array, at_most: int, block_size: int, draw: Draw) -> Draft:
+        assert self.drafter and self.context
+        self.context.reserve(at_most + block_size)
+        return self.drafter.draft(anchor, self.context, position, block_size, self.target, draw)
+
+    def _inject(self, *uncommitted: mx.array) -> None:
+        """Injects the features that wait, and those of uncommitted rows behind them, in one piece."""
+        assert self.drafter and self.context
+        if pieces := [*self._waiting, *uncommitted]:
+            features = mx.concatenate(pieces, axis=1) if len(pieces) > 1 else pieces[0]
+            self.context.reserve(self._injected + features.shape[1])
+            self.drafter.inject(features, self.context, _at(self._injected))
+            self._injected, self._waiting = self.position, []
+
+    def read(self, array: mx.array, *sizes: int) -> list[list[int]]:
+        """An int32 array `[n]` from the device, cut into lists of these sizes."""
         self.device_reads += 1
-        flat: list[int] = mx.concatenate([a.astype(mx.int32) for a in arrays]).tolist()  # type: ignore[assignment]
-        lists, start = [], 0
-        for array in arrays:
-            lists.append(flat[start : start + array.size])
-            start += array.size
-        return lists
+        values: list[int] = array.tolist()  # type: ignore[assignment]
+        ends = list(accumulate(sizes))
+        return [values[end - size : end] for size, end in zip(sizes, ends)]
 
     @property
     def arrays(self) -> list[mx.array]:
         """Every array that is remembered, for `mx.eval`."""
-        return self.state.arrays + (self.context.arrays if self.context else [])
+        return [*self.state.arrays, *(self.context.arrays if self.context else []), *self._waiting]
+
+
+def _at(position: int) -> mx.array:
+    """A position as int32 `[1]`."""
+    return mx.array([position], mx.int32)

@@ -7,7 +7,9 @@ from typing import Literal
 
 import mlx.core as mx
 
+from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
 from dflash_mlx.decoding.loop import Cycle
+from dflash_mlx.decoding.sequence import TokenSequence
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Statistics:
         plain_tokens_per_second: what plain decoding would reach, estimated; None: not measured.
         peak_memory_bytes: the most that MLX has held in this process.
         device_reads: how often the host waited for the device.
-        mode: whether a drafter was at work.
-        mode_reason: why decoding is plain; None when it is speculative.
+        mode: whether the drafter is at work; where the block size is chosen automatically, this changes as text and costs do.
+        mode_reason: why decoding is plain, or what is wrong with the drafts; None: there is nothing to tell.
     """
 
     prompt_tokens: int = 0
@@ -52,9 +54,8 @@ class Statistics:
 class Recorder:
     """Counts while a request runs."""
 
-    def __init__(self, prompt_tokens: int, mode_reason: str | None) -> None:
-        """mode_reason: why decoding is plain; None when it is speculative."""
-        self.prompt_tokens, self.mode_reason = prompt_tokens, mode_reason
+    def __init__(self, prompt_tokens: int) -> None:
+        self.prompt_tokens = prompt_tokens
         self.start = self.prefill_start = self.first_token = self.last_token = time.perf_counter()
         self.generated = self.cycles = 0
         self.block_sizes: Counter[int] = Counter()
@@ -78,9 +79,10 @@ class Recorder:
         self.drafted.update(range(len(cycle.drafted)))
         self.accepted.update(range(cycle.accepted))
 
-    def statistics(self, device_reads: int) -> Statistics:
+    def statistics(self, sequence: TokenSequence, policy: Policy | FixedBlockSize) -> Statistics:
         """The figures so far."""
         after_first = max(0, self.generated - 1)
+        plain_seconds = policy.plain_seconds(sequence.position)
         return Statistics(
             prompt_tokens=self.prompt_tokens,
             generated_tokens=self.generated,
@@ -91,10 +93,11 @@ class Recorder:
             time_to_first_token_s=self.first_token - self.start,
             prefill_tokens_per_second=_rate(self.prompt_tokens, self.first_token - self.prefill_start),
             tokens_per_second=_rate(after_first, self.last_token - self.first_token),
+            plain_tokens_per_second=1 / plain_seconds if plain_seconds else None,
             peak_memory_bytes=mx.get_peak_memory(),
-            device_reads=device_reads,
-            mode="plain" if self.mode_reason else "speculative",
-            mode_reason=self.mode_reason,
+            device_reads=sequence.device_reads,
+            mode="speculative" if policy.speculative else "plain",
+            mode_reason=policy.reason,
         )
 
 

@@ -64,5 +64,10 @@ class Context:
 
     @property
     def arrays(self) -> list[mx.array]:
-        """Every buffer, for `mx.eval`."""
+        """Every buffer, keys and values of each layer in turn."""
         return [array for layer in self.layers for array in layer.arrays]
+
+    @arrays.setter
+    def arrays(self, arrays: list[mx.array]) -> None:
+        for layer, keys, values in zip(self.layers, arrays[::2], arrays[1::2]):
+            layer.keys, layer.values = keys, values

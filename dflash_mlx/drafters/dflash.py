@@ -149,7 +149,8 @@ class DFlash(nn.Module):
         """Makes the K and V projections of all layers one matrix, so that injection is one matmul.
 
         The layers' own projections become views of it: nothing is held twice. Where a checkpoint quantises some of them
-        otherwise (as mixtures of bits do), there is one matrix a kind. Call it once, after loading.
+        otherwise (as mixtures of bits do), there is one matrix a kind. Call it once, after loading: what a block and its
+        injection compute is compiled with the weights as they then are.
         """
         parts = [part for layer in self.layers for part in (layer.self_attn.k_proj, layer.self_attn.v_proj)]
         kinds: dict[tuple[Any, ...], list[int]] = {}
@@ -157,6 +158,7 @@ class DFlash(nn.Module):
             kind = type(part), *(getattr(part, name, None) for name in ("bits", "group_size", "mode"))
             kinds.setdefault(kind, []).append(place)
         self._context_projections = [(_concatenate([parts[i] for i in places]), places) for places in kinds.values()]
+        self._compiled_block, self._compiled_inject = mx.compile(self._block), mx.compile(self._inject)
 
     def new_context(self, capacity: int = 0) -> Context:
         """An empty context with room for `capacity` positions."""
@@ -177,6 +179,12 @@ class DFlash(nn.Module):
             context: written in place; must have room for `position` + `rows`.
             position: int32 `[1]`, the position of the first row.
         """
+        # chunks of a prompt come in too many sizes to compile for
+        inject = self._compiled_inject if features.shape[1] <= self.config.block_size else self._inject
+        context.arrays = inject(features, context.arrays, position)
+
+    def _inject(self, features: mx.array, buffers: list[mx.array], position: mx.array) -> list[mx.array]:
+        context = self._context_of(buffers)
         x = self.hidden_norm(self.fc(features.astype(self.dtype)))
         projected = [x] * (2 * len(self.layers))  # K and V of each layer in turn
         for fused, places in self._context_projections:
@@ -184,18 +192,29 @@ class DFlash(nn.Module):
                 projected[place] = rows
         for layer, cache, keys, values in zip(self.layers, context.layers, projected[::2], projected[1::2]):
             cache.write(*layer.self_attn.layout(keys, values, position), position)
+        return context.arrays
 
     def hidden(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head) -> mx.array:
         """Normed hidden states of a block's rows, the anchor's included: `[1, block_size, hidden]`."""
         masks = mx.full((block_size - 1,), self.config.mask_token_id, mx.int32)
         x = self.embed(mx.concatenate([anchor, masks])[None], target)
+        x, context.arrays = self._compiled_block(x, context.arrays, position)
+        return x
+
+    def _block(self, x: mx.array, buffers: list[mx.array], position: mx.array) -> tuple[mx.array, list[mx.array]]:
+        context, rows = self._context_of(buffers), x.shape[1]
         visible: dict[tuple[int | None, bool], mx.array] = {}
         for i, (layer, cache) in enumerate(zip(self.layers, context.layers)):
             kind = (self.config.window(i), self.config.causal(i))
             if kind not in visible:
-                visible[kind] = cache.visible(position, block_size, kind[1])
+                visible[kind] = cache.visible(position, rows, kind[1])
             x = layer(x, cache, position, visible[kind])
-        return self.norm(x)
+        return self.norm(x), context.arrays
+
+    def _context_of(self, buffers: list[mx.array]) -> Context:
+        context = self.new_context()
+        context.arrays = buffers
+        return context
 
     def draft(
         self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head, draw: Draw = greedy

@@ -30,18 +30,20 @@ class BlockConvolution(nn.Module):
 
     def __call__(self, x: mx.array, sublayer: Callable[[mx.array], mx.array]) -> mx.array:
         """x: `[..., rows, hidden]`, the rows of one block each, as is what `sublayer` gets and returns."""
-        *lead, rows, _ = x.shape
-        dynamic = self.kernel_projection(x).reshape(*lead, rows, 2, self.taps, -1)
-        y = sublayer(self._convolve(x, dynamic[..., 0, :, :], self.base_kernel[0]))
-        return self._convolve(y, dynamic[..., 1, :, :], self.base_kernel[1])
+        coefficients = self.kernel_projection(x).reshape(*x.shape[:-1], 2 * self.taps, -1, 1)
+        coefficients = coefficients + self.base_kernel.reshape(2 * self.taps, -1, self.group)
+        kernels = list(mx.split(coefficients.reshape(*x.shape[:-1], 2 * self.taps, -1), 2 * self.taps, axis=-2))
+        y = sublayer(self._convolve(x, kernels[: self.taps]))
+        return self._convolve(y, kernels[self.taps :])
 
-    def _convolve(self, x: mx.array, dynamic: mx.array, base: mx.array) -> mx.array:
+    def _convolve(self, x: mx.array, kernels: list[mx.array]) -> mx.array:
+        """x with one coefficient a tap and channel, each `[..., rows, 1, hidden]`."""
         *lead, rows, hidden = x.shape
-        y = mx.zeros((*lead, rows, hidden // self.group, self.group), x.dtype)
-        for tap in range(self.taps):
-            shifted = mx.pad(x, [(0, 0)] * len(lead) + [(tap, 0), (0, 0)])[..., :rows, :]
-            kernel = base[tap].reshape(-1, self.group) + dynamic[..., tap, :, None]
-            y = y + shifted.reshape(y.shape) * kernel
+        padded = mx.pad(x, [(0, 0)] * len(lead) + [(self.taps - 1, 0), (0, 0)]).reshape(*lead, -1, 1, hidden)
+        start = self.taps - 1  # of the rows themselves
+        y = padded[..., start:, :, :] * kernels[0]
+        for tap, kernel in enumerate(kernels[1:], 1):
+            y = y + padded[..., start - tap : start - tap + rows, :, :] * kernel
         return y.reshape(x.shape)
 
 
@@ -77,10 +79,12 @@ class CandidateSelector(nn.Module):
         ids = mx.argpartition(logits, -self.top_k, axis=-1)[..., -self.top_k :]
         return ids.astype(mx.int32), mx.take_along_axis(logits, ids, axis=-1)
 
-    def edges(self, previous: mx.array, hidden: mx.array, candidates: mx.array) -> mx.array:
-        """What each candidate `[..., top_k]` gains from following `previous` `[...]` at a row `[..., hidden]`."""
-        context = self.predecessor_codebook[previous] * self.hidden_projection(hidden)  # [..., rank]
-        return (self.successor_codebook[candidates] @ context[..., None])[..., 0]
+    def edges(self, previous: mx.array, projected: mx.array, successors: mx.array) -> mx.array:
+        """What each candidate gains from following `previous` `[...]`.
+
+        From `projected` `[..., rank]`, the row's hidden state, and `successors` `[..., top_k, rank]`, the candidates' codes.
+        """
+        return (successors @ (self.predecessor_codebook[previous] * projected)[..., None])[..., 0]
 
     def walk(self, hidden: mx.array, logits: mx.array, anchor: mx.array, draw: Draw) -> Draft:
         """One path, each token drawn given the one before it.
@@ -88,10 +92,11 @@ class CandidateSelector(nn.Module):
         From `[..., rows, hidden]`, `[..., rows, vocab]` and anchors `[...]`: ids `[..., rows]` and q `[..., rows, vocab]`.
         """
         candidates, unary = self.candidates(logits)
+        projected, successors = self.hidden_projection(hidden), self.successor_codebook[candidates]
         path, chances, previous = [], [], anchor
         for row in range(hidden.shape[-2]):
             ids = candidates[..., row, :]
-            scores = unary[..., row, :] + self.edges(previous, hidden[..., row, :], ids)
+            scores = unary[..., row, :] + self.edges(previous, projected[..., row, :], successors[..., row, :, :])
             index, q = draw(scores, filtered=False)
             previous = mx.take_along_axis(ids, index[..., None], axis=-1)[..., 0]
             path.append(previous)

@@ -19,10 +19,17 @@ class TargetConfig:
     vocab_size: int
     num_hidden_layers: int
     max_position_embeddings: int
+    attention_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
 
 
 class Target(ABC):
     """A target model: functions of ids, state and position. It holds weights and nothing of a request.
+
+    With `exact`, the bits of a row's result do not depend on how many rows are computed with it: where an op of MLX does
+    not have that property on this device (`row_invariance`), rows are computed one by one.
 
     Attributes:
         module: holds the weights.
@@ -36,7 +43,7 @@ class Target(ABC):
         """Embeddings of ids: int32 `[1, rows]` -> `[1, rows, hidden]`."""
 
     @abstractmethod
-    def lm_head(self, hidden: mx.array) -> mx.array:
+    def lm_head(self, hidden: mx.array, exact: bool = False) -> mx.array:
         """Logits of normed hidden states: `[1, rows, hidden]` -> `[1, rows, vocab]`."""
 
     @abstractmethod
@@ -45,7 +52,14 @@ class Target(ABC):
 
     @abstractmethod
     def forward(
-        self, ids: mx.array, state: State, position: mx.array, taps: Sequence[int] = (), commit: bool = False
+        self,
+        ids: mx.array,
+        state: State,
+        position: mx.array,
+        taps: Sequence[int] = (),
+        *,
+        commit: bool = False,
+        exact: bool = False,
     ) -> tuple[mx.array, mx.array | None]:
         """One pass over consecutive rows.
 
@@ -58,6 +72,7 @@ class Target(ABC):
             position: int32 `[1]`, the position of the first row: the number of committed rows.
             taps: layers whose outputs are wanted, in this order.
             commit: make all rows permanent at once (prefill: nothing is kept for a rollback).
+            exact: see the class; not with `commit`.
 
         Returns:
             hidden: `[1, rows, hidden]` after the final norm, ready for `lm_head`.

@@ -10,8 +10,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models import qwen3_5, qwen3_5_moe
 
-from dflash_mlx.targets.gated_delta import gated_delta_net
-from dflash_mlx.targets.state import RecurrentState
+from dflash_mlx.targets.gated_delta import Projected
 from dflash_mlx.targets.transformer import TransformerTarget, build
 
 RECURRENT_SIZES = (
@@ -27,10 +26,8 @@ RECURRENT_SIZES = (
 class Qwen35(TransformerTarget):
     """A Qwen3.5-family target."""
 
-    def recur(self, net: nn.Module, x: mx.array, state: RecurrentState, commit: bool) -> mx.array:
-        B, rows, _ = x.shape
-        z = net.in_proj_z(x).reshape(B, rows, net.num_v_heads, net.head_v_dim)
-        return gated_delta_net(net, net.in_proj_qkv(x), z, net.in_proj_a(x), net.in_proj_b(x), state, commit)
+    def project(self, net: nn.Module, x: mx.array) -> Projected:
+        return Projected(net.in_proj_qkv(x), net.in_proj_z(x), net.in_proj_a(x), net.in_proj_b(x))
 
 
 def load(folder: Path, config: dict[str, Any]) -> Qwen35:

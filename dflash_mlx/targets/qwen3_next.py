@@ -7,20 +7,18 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models import qwen3_next
 
-from dflash_mlx.targets.gated_delta import gated_delta_net
+from dflash_mlx.targets.gated_delta import Projected
 from dflash_mlx.targets.qwen3_5 import RECURRENT_SIZES
-from dflash_mlx.targets.state import RecurrentState
 from dflash_mlx.targets.transformer import TransformerTarget, build
 
 
 class Qwen3Next(TransformerTarget):
     """A Qwen3-Next target."""
 
-    def recur(self, net: nn.Module, x: mx.array, state: RecurrentState, commit: bool) -> mx.array:
+    def project(self, net: nn.Module, x: mx.array) -> Projected:
         B, rows, _ = x.shape
         q, k, v, z, b, a = net.fix_query_key_value_ordering(net.in_proj_qkvz(x), net.in_proj_ba(x))
-        qkv = mx.concatenate([t.reshape(B, rows, -1) for t in (q, k, v)], axis=-1)
-        return gated_delta_net(net, qkv, z, a, b, state, commit)
+        return Projected(mx.concatenate([t.reshape(B, rows, -1) for t in (q, k, v)], axis=-1), z, a, b)
 
 
 def load(folder: Path, config: dict[str, Any]) -> Qwen3Next:

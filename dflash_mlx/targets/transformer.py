@@ -1,20 +1,24 @@
 """What all Qwen families share: pre-norm layers of attention (or recurrence) and MLP, over an mlx-lm model.
 
-Weights, norms, attention, MLP, MoE block and RoPE are mlx-lm's own, unpatched. A family's file names its model and,
-where it has recurrent layers, how their inputs are projected.
+Weights, norms, MLP, MoE block and RoPE are mlx-lm's own, unpatched. A family's file names its model and, where it has
+recurrent layers, how their inputs are projected.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
+from mlx_lm.models.switch_layers import QuantizedSwitchLinear, SwitchLinear
 
 from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
 from dflash_mlx.errors import CheckpointError
+from dflash_mlx.targets.attention import AttentionLayer
 from dflash_mlx.targets.base import Target, TargetConfig
+from dflash_mlx.targets.gated_delta import Projected, RecurrentLayer
+from dflash_mlx.targets.row_invariance import Op, rows_apart
 from dflash_mlx.targets.state import AttentionState, RecurrentState, State
 
 SIZES = (
@@ -25,6 +29,18 @@ SIZES = (
     "vocab_size",
     "max_position_embeddings",
 )
+LAYERS_A_SUBMISSION = 2
+OPS: dict[type[nn.Module], tuple[Op, ...]] = {
+    nn.Embedding: ("matmul",),  # as head
+    nn.QuantizedEmbedding: ("quantised matmul",),
+    nn.Linear: ("matmul", "elementwise"),
+    nn.QuantizedLinear: ("quantised matmul", "elementwise"),
+    nn.RMSNorm: ("norm",),
+    nn.RoPE: ("rope", "attention"),
+    nn.Conv1d: ("convolution", "recurrence"),
+    SwitchLinear: ("gather", "router"),
+    QuantizedSwitchLinear: ("quantised gather", "router"),
+}
 
 
 class TransformerTarget(Target):
@@ -33,53 +49,88 @@ class TransformerTarget(Target):
     def __init__(self, text: nn.Module) -> None:
         self.module = text
         self.args = args = text.args
-        self.layers = text.model.layers
         self.dtype = text.model.norm.weight.dtype
         self.config = TargetConfig(
-            args.model_type, args.hidden_size, args.vocab_size, args.num_hidden_layers, args.max_position_embeddings
+            model_type=args.model_type,
+            hidden_size=args.hidden_size,
+            vocab_size=args.vocab_size,
+            num_hidden_layers=args.num_hidden_layers,
+            max_position_embeddings=args.max_position_embeddings,
+            attention_layers=sum("linear_attn" not in layer for layer in text.model.layers),
+            num_attention_heads=args.num_attention_heads,
+            num_key_value_heads=args.num_key_value_heads,
+            head_dim=args.head_dim,
         )
+        self.layers = [self._new_layer(layer) for layer in text.model.layers]
+        self._ops = [_ops_of(layer) for layer in text.model.layers]
+
+    def _new_layer(self, layer: nn.Module) -> AttentionLayer | RecurrentLayer:
+        if "linear_attn" in layer:
+            return RecurrentLayer(layer, self.project)
+        return AttentionLayer(layer, self.args.num_attention_heads, self.args.num_key_value_heads, self.args.head_dim)
 
     def embed(self, ids: mx.array) -> mx.array:
         return self.module.model.embed_tokens(ids)
 
-    def lm_head(self, hidden: mx.array) -> mx.array:
-        return self.module.model.embed_tokens.as_linear(hidden) if self.args.tie_word_embeddings else self.module.lm_head(hidden)
+    def lm_head(self, hidden: mx.array, exact: bool = False) -> mx.array:
+        tied = self.args.tie_word_embeddings
+        head = self.module.model.embed_tokens.as_linear if tied else self.module.lm_head
+        weights = self.module.model.embed_tokens if tied else self.module.lm_head
+        return _by_row(head, hidden) if exact and rows_apart(*_ops_of(weights)) else head(hidden)
 
     def new_state(self, capacity: int) -> State:
         state = State([self._new_layer_state(layer) for layer in self.layers])
         state.reserve(capacity)
         return state
 
-    def _new_layer_state(self, layer: nn.Module) -> AttentionState | RecurrentState:
-        if "linear_attn" not in layer:
-            return AttentionState(self.args.num_key_value_heads, self.args.head_dim, self.dtype)
-        net = layer.linear_attn
+    def _new_layer_state(self, layer: AttentionLayer | RecurrentLayer) -> AttentionState | RecurrentState:
+        if isinstance(layer, AttentionLayer):
+            return AttentionState(layer.kv_heads, layer.head_dim, self.dtype)
+        net = layer.layer.linear_attn
         conv = mx.zeros((1, net.conv_kernel_size - 1, net.conv_dim), self.dtype)
         return RecurrentState(conv, mx.zeros((1, net.num_v_heads, net.head_v_dim, net.head_k_dim), mx.float32))
 
     def forward(
-        self, ids: mx.array, state: State, position: mx.array, taps: Sequence[int] = (), commit: bool = False
+        self,
+        ids: mx.array,
+        state: State,
+        position: mx.array,
+        taps: Sequence[int] = (),
+        *,
+        commit: bool = False,
+        exact: bool = False,
     ) -> tuple[mx.array, mx.array | None]:
         x = self.embed(ids)
         mask = state.visible(position, ids.shape[1])
+        apart = {ops: exact and ids.shape[1] > 1 and rows_apart(*ops) for ops in {*self._ops, ("norm",)}}
         tapped: dict[int, mx.array] = {}
         for i, (layer, layer_state) in enumerate(zip(self.layers, state.layers)):
-            rows = layer.input_layernorm(x)
-            if isinstance(layer_state, RecurrentState):
-                x = x + self.recur(layer.linear_attn, rows, layer_state, commit)
-            else:
-                x = x + layer.self_attn(rows, mask, layer_state.at(position))
-            x = x + layer.mlp(layer.post_attention_layernorm(x))
+            forward: Callable[..., mx.array] = layer.one_by_one if apart[self._ops[i]] else layer
+            x = forward(x, layer_state, position, mask, commit)
             if i in taps:
                 tapped[i] = x
             if commit:  # a chunk is long: what one layer made is dropped before the next one starts
                 mx.eval(x, *layer_state.arrays)
+            elif i % LAYERS_A_SUBMISSION == 0:  # the device works while Python builds the next layers
+                mx.async_eval(x)
         features = mx.concatenate([tapped[i] for i in taps], axis=-1) if taps else None
-        return self.module.model.norm(x), features
+        norm = self.module.model.norm
+        return _by_row(norm, x) if apart["norm",] else norm(x), features
 
-    def recur(self, net: nn.Module, x: mx.array, state: RecurrentState, commit: bool) -> mx.array:
-        """A recurrent layer over `[1, rows, hidden]`; families that have such layers define it."""
+    def project(self, net: nn.Module, x: mx.array) -> Projected:
+        """The input projections of a recurrent layer over `[1, rows, hidden]`; families that have such layers define it."""
         raise TypeError(f"{self.args.model_type} has no recurrent layers")
+
+
+def _by_row(function: Callable[[mx.array], mx.array], x: mx.array) -> mx.array:
+    """A function of rows `[1, rows, ...]`, computed one by one."""
+    return mx.concatenate([function(row) for row in mx.split(x, x.shape[1], axis=1)], axis=1)
+
+
+def _ops_of(module: nn.Module) -> tuple[Op, ...]:
+    """The ops that a part of a model is made of."""
+    kinds = {type(part) for part in module.modules()}
+    return tuple(sorted({op for kind, ops in OPS.items() if kind in kinds for op in ops}))
 
 
 def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Sequence[str] = ()) -> nn.Module:

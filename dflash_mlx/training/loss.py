@@ -42,7 +42,9 @@ def selector_loss(
         weights: `[..., rows]`.
     """
     ids, _ = selector.candidates(mx.stop_gradient(logits))  # which ones are candidates has no gradient
-    scores = mx.take_along_axis(logits, ids, axis=-1) + selector.edges(tokens[..., :-1], hidden, ids)
+    scores = mx.take_along_axis(logits, ids, axis=-1) + selector.edges(
+        tokens[..., :-1], selector.hidden_projection(hidden), selector.successor_codebook[ids]
+    )
     is_true = ids == tokens[..., 1:, None]
     loss = mx.logsumexp(scores, axis=-1) - (scores * is_true).sum(axis=-1)
     return (weights * is_true.any(axis=-1) * loss).sum()

@@ -257,7 +257,7 @@ def test_costs_proportional_to_rows_give_plain_decoding_without_a_probe(trained:
     seconds = MACHINES["a row each (M1, M2)"]
     policy = Policy(costs_of(seconds), trained)
     steps = decode(policy, lambda rows, _: seconds[rows - 1], lambda _: 0.95, 400, noise=0.1, outliers=0.02)
-    assert policy.hopeless
+    assert policy.plain_only
     assert {step.rows for step in steps} == {1}
 
 
@@ -403,7 +403,7 @@ def test_a_block_cut_short_is_recorded_as_what_it_was() -> None:
 
 def test_plain_by_cost_is_explained_by_the_cost() -> None:
     policy = Policy(Costs([(1, 0, 0.04), (4, 0, 0.156)]), 4)
-    assert policy.hopeless and policy.next(0) == 1
+    assert policy.plain_only and policy.next(0) == 1
     assert policy.reason == "plain: a 4-row pass costs 3.9x a 1-row pass on this machine"
 
 
@@ -421,7 +421,7 @@ def test_nothing_is_said_while_speculation_goes_well() -> None:
     policy = Policy(costs_of(M3), 8)
     decode(policy, lambda rows, _: M3[rows - 1], lambda _: 0.8, 300)
     assert policy.reason is None
-    assert not policy.hopeless
+    assert not policy.plain_only
 
 
 ALARM = "hardly any draft is kept (1 of 60): drafter and target may not match, or the drafter's precision is wrong"
@@ -448,5 +448,5 @@ def test_a_fixed_block_size_is_obeyed() -> None:
     steps = decode(policy, lambda rows, _: 9.0 * rows, lambda _: 0.05, 300)
     assert {step.rows for step in steps[:-6]} == {6}
     assert policy.reason is None and policy.plain_seconds(10) is None
-    assert FixedBlockSize(6, costs_of(M3)).plain_seconds(10) == M3[0]
-    assert FixedBlockSize(1).reason == "block_size is 1"
+    assert not policy.plain_only and FixedBlockSize(1).plain_only
+    assert FixedBlockSize(1).reason == "plain: block_size is 1"

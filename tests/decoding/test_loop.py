@@ -12,11 +12,14 @@ from mlx_lm.utils import load_model
 from tiny_qwen3_next import save_qwen3_next
 
 from dflash_mlx.decoding import prefill as prefill_module
+from dflash_mlx.decoding.block_size import FixedBlockSize
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill
+from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import Draft, load_drafter
 from dflash_mlx.drafters.context import Context
+from dflash_mlx.drafters.dflash import Draw
 from dflash_mlx.targets import Target, load_target
 
 PAIRS = [("target_qwen3_5", f"dflash2_{kind}") for kind in ("full", "swa", "swa_bidir")]
@@ -35,10 +38,21 @@ def new_sequence(target: str, drafter: str | None) -> TokenSequence:
 
 def decode(sequence: TokenSequence, prompt: list[int], block_size: int, max_tokens: int) -> tuple[list[int], list[Cycle]]:
     """All tokens and the cycles that gave them."""
-    anchor = prefill(sequence, prompt)
+    sampler = greedy_sampler(sequence)
+    anchor = prefill(sequence, prompt, sampler)
     tokens = anchor.tolist()
-    cycles = list(run(sequence, anchor, block_size, max_tokens - 1, len))
+    cycles = list(run(sequence, anchor, sampler, FixedBlockSize(block_size), max_tokens - 1, len))
     return tokens + [t for cycle in cycles for t in cycle.token_ids], cycles
+
+
+def go_on(sequence: TokenSequence, tokens: list[int], block_size: int, max_tokens: int) -> list[int]:
+    """More tokens after those of which the sequence holds all but the last."""
+    anchor, policy = mx.array(tokens[-1:], mx.int32), FixedBlockSize(block_size)
+    return [t for cycle in run(sequence, anchor, greedy_sampler(sequence), policy, max_tokens, len) for t in cycle.token_ids]
+
+
+def greedy_sampler(sequence: TokenSequence) -> Sampler:
+    return Sampler(Sampling(), sequence.target.config.vocab_size)
 
 
 def recorded_prompts(target: str) -> list[tuple[list[int], list[int]]]:
@@ -79,11 +93,12 @@ class ScriptedDrafter:
         return Context([])
 
     def inject(self, features: mx.array, context: Context, position: mx.array) -> None:
-        assert position.item() == self.injected, "features must arrive without gap or overlap"
-        self.injected += features.shape[1]
+        assert position.item() <= self.injected, "features must arrive without a gap"
+        self.injected = position.item() + features.shape[1]
 
-    def draft(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Target) -> Draft:
+    def draft(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Target, draw: Draw) -> Draft:
         at = position.item() - self.start
+        assert position.item() <= self.injected, "the features of all that is committed must be there"
         assert anchor.item() == self.greedy[at]
         ids = [(t if (at + i) % 5 or not i else t + 1) % 240 for i, t in enumerate(self.greedy[at + 1 : at + block_size])]
         return Draft(mx.array(ids + [0] * (block_size - 1 - len(ids)), mx.int32), None)
@@ -130,8 +145,9 @@ def test_one_device_read_a_cycle() -> None:
 def test_a_stop_inside_a_block_leaves_what_was_handed_out_and_nothing_more(taken: int) -> None:
     prompt, greedy = recorded_prompts("target_qwen3_5")[2]
     sequence = new_sequence("target_qwen3_5", "dflash2_full")
-    anchor, tokens = prefill(sequence, prompt), []
-    for cycle in run(sequence, anchor, 8, 127, lambda ids: min(taken, len(ids))):
+    sampler = greedy_sampler(sequence)
+    anchor, tokens = prefill(sequence, prompt, sampler), []
+    for cycle in run(sequence, anchor, sampler, FixedBlockSize(8), 127, lambda ids: min(taken, len(ids))):
         tokens += cycle.token_ids
         assert cycle.accepted <= len(cycle.token_ids) <= taken
         assert sequence.position == len(prompt) + len(tokens)
@@ -139,19 +155,18 @@ def test_a_stop_inside_a_block_leaves_what_was_handed_out_and_nothing_more(taken
             break
     assert [*anchor.tolist(), *tokens] == greedy[: 1 + len(tokens)]
     # go on from there: the state is the one of plain decoding, in target and drafter
-    rest = [t for c in run(sequence, mx.array(tokens[-1:], mx.int32), 4, 30, len) for t in c.token_ids]
-    assert rest == greedy[1 + len(tokens) : 31 + len(tokens)]
+    assert go_on(sequence, tokens, 4, 30) == greedy[1 + len(tokens) : 31 + len(tokens)]
 
 
 def test_closing_the_loop_leaves_the_sequence_usable() -> None:
     prompt, greedy = recorded_prompts("target_qwen3_5")[4]
     sequence = new_sequence("target_qwen3_5", "dflash2_swa")
-    anchor = prefill(sequence, prompt)
-    cycles = run(sequence, anchor, 4, 100, len)
+    sampler = greedy_sampler(sequence)
+    anchor = prefill(sequence, prompt, sampler)
+    cycles = run(sequence, anchor, sampler, FixedBlockSize(4), 100, len)
     tokens = [t for _ in range(5) for t in next(cycles).token_ids]
     cycles.close()
-    rest = [t for c in run(sequence, mx.array(tokens[-1:], mx.int32), 8, 20, len) for t in c.token_ids]
-    assert [*anchor.tolist(), *tokens, *rest] == greedy[: 21 + len(tokens)]
+    assert [*anchor.tolist(), *tokens, *go_on(sequence, tokens, 8, 20)] == greedy[: 21 + len(tokens)]
 
 
 def test_no_cycle_commits_more_than_the_budget() -> None:
@@ -172,5 +187,6 @@ def test_the_size_of_prefill_chunks_changes_neither_tokens_nor_drafts(chunk: int
 
 def test_prefill_tells_its_progress() -> None:
     told: list[tuple[int, int]] = []
-    prefill(new_sequence("target_qwen3_5", None), list(range(200)) * 6, lambda done, total: told.append((done, total)))
+    sequence = new_sequence("target_qwen3_5", None)
+    prefill(sequence, list(range(200)) * 6, greedy_sampler(sequence), lambda done, total: told.append((done, total)))
     assert told == [(0, 1200), (512, 1200), (1024, 1200), (1200, 1200)]
