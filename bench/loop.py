@@ -1,33 +1,40 @@
 """What the decoding loop costs, beside plain decoding, mlx-lm and z-lab's loop. See README.md beside this file.
 
-python -m bench.loop [overhead ...] [--rounds 5] [--folder build/bench] [--json]
+python -m bench.loop [overhead] [bound] [auto] [first-token] [memory] [--rounds 5] [--folder build/bench] [--json]
 """
 
 import argparse
+import ctypes.util
 import json
 import os
 import platform
 import shlex
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata, util
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
-from bench.controlled import expected_length
+import mlx.core as mx
+
+from bench.controlled import expected_length, typical_seed
 from bench.synthetic import GEOMETRIES, write_pair
 from bench.worker import Worker
+from dflash_mlx.buffers import capacity_for
 
-RATE, SEED = 0.75, 1  # of the controlled acceptance: each draft is right this often where those before it are
-DRAFTS = 7
+BLOCKS = (4, 8)
+RATES = [0.75] * (max(BLOCKS) - 1)  # of the controlled acceptance: how often a draft is right, those before it being so
 PROMPT = [2 + 37 * i % 200 for i in range(32)]
+LONG_PROMPT = [2 + 37 * i % 1999 for i in range(2000)]
+DEMO_PROMPTS = ("What is speculative decoding?", "Mia has 247 books. Then Leo brings 386 more. How many books are there now?")
 
 Row = dict[str, Any]
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -44,57 +51,224 @@ class Bench:
             write_pair(folder, GEOMETRIES[geometry], bits=bits)
         return folder
 
+    def in_turn(self, calls: Mapping[Key, Callable[[], Row]]) -> dict[Key, list[Row]]:
+        """What each call returns in each round; one more round before them warms up."""
+        results: dict[Key, list[Row]] = {key: [] for key in calls}
+        for round_ in range(self.rounds + 1):
+            for key, call in calls.items():
+                result = call()
+                if round_:
+                    results[key].append(result)
+        return results
+
 
 def overhead(bench: Bench) -> Iterator[Row]:
-    """Milliseconds a cycle where nothing but the loop costs: 64 narrow layers, float32, a 5-layer DFlash 2 drafter."""
-    yield from _cycles(bench, bench.pair("narrow"), cycles=40)
+    """(a) Milliseconds a cycle where nothing but the loop costs: 64 narrow layers, float32, a 5-layer DFlash 2 drafter."""
+    cycles = 40
+    with _engines(bench.pair("narrow"), cycles) as (workers, answers):
+        runs = bench.in_turn(_runs(workers, cycles))
+    for engine, block in runs:
+        yield _row(engine, block, runs, answers)
 
 
-def _cycles(bench: Bench, folder: Path, cycles: int, preload: str | None = None) -> Iterator[Row]:
-    """Every engine at blocks of 4 and 8 and plain, in turn, on the same checkpoint with the same acceptance."""
-    with ExitStack() as stack:
-        workers = {name: stack.enter_context(Worker(name, folder, preload)) for name in _engines()}
-        longest = round(cycles * expected_length([RATE] * DRAFTS) * 1.3) + DRAFTS
-        for worker in (workers[name] for name in workers if name != "mlx-lm"):
-            answer = worker("answer", prompt=PROMPT, tokens=longest)
-            worker("control", prompt=PROMPT, answer=answer, rates=[RATE] * DRAFTS, seed=SEED)
-        ways = [(name, block) for block in (4, 8, 1) for name in workers if block == 1 or name != "mlx-lm"]
-        ways.remove(("z-lab", 1)) if "z-lab" in workers else None  # it has no plain decoding
-        seconds, taus = defaultdict[tuple[str, int], list[float]](list), dict[tuple[str, int], float]()
-        for round_ in range(bench.rounds + 1):
-            for name, block in ways:
-                run = workers[name]("run", prompt=PROMPT, block_size=block, cycles=cycles if round_ else 4)
-                if round_:  # the first one warms up
-                    seconds[name, block].append(run["seconds"] / cycles)
-                    taus[name, block] = (len(run["tokens"]) - 1) / cycles
-        plain = median(seconds["dflash-mlx", 1])
-        for way in ways:
-            cycle = median(seconds[way])
-            row = {
-                "engine": way[0],
-                "block_size": way[1],
-                "ms_per_cycle": round(1e3 * cycle, 2),
-                "fastest": round(1e3 * min(seconds[way]), 2),
-                "slowest": round(1e3 * max(seconds[way]), 2),
-                "acceptance_length": round(taus[way], 3),
-                "over_plain": round(taus[way] * plain / cycle, 3),
+def bound(bench: Bench) -> Iterator[Row]:
+    """(b) Speed-up over plain against tau / (verify + draft, each alone, in plain steps), where a pass costs little more for
+    more rows: float32 under OpenBLAS."""
+    if openblas := ctypes.util.find_library("openblas"):
+        yield from _bound(bench, "75m", 24, openblas)
+        yield from _bound(bench, "300m", 12, openblas)
+    else:
+        yield {"skipped": "OpenBLAS is not installed here (Debian: libopenblas0-pthread)."}
+
+
+def _bound(bench: Bench, geometry: str, cycles: int, openblas: str) -> Iterator[Row]:
+    with _engines(bench.pair(geometry), cycles, openblas) as (workers, answers):
+        behind = PROMPT + answers["dflash-mlx"][: 2 * cycles]  # about the middle of a run
+        alone = partial(workers["dflash-mlx"], "alone", prompt=behind, repeats=cycles // 4)
+        pieces = {("alone", block): partial(alone, block_size=block) for block in (1, *BLOCKS)}
+        runs = bench.in_turn(_runs(workers, cycles) | pieces)
+    plain = _cycle_times(runs["dflash-mlx", 1])
+    for way in pieces:
+        each = {name: [run[name] for run in runs[way]] for name in runs[way][0]}
+        in_ms = {f"{name}_ms": _ms(median(seconds)) for name, seconds in each.items()}
+        in_steps = {f"{name}_in_plain_steps": _ratio(seconds, plain) for name, seconds in each.items()}
+        yield {"pair": geometry, "engine": "pieces of dflash-mlx, alone", "block_size": way[1], **in_ms, **in_steps}
+    for engine, block in [way for way in runs if way not in pieces]:
+        row = {"pair": geometry, **_row(engine, block, runs, answers)}
+        if block > 1:
+            cycle, alone_at = _cycle_times(runs[engine, block]), runs["alone", block]
+            least = [each["verify"] + each["draft"] for each in alone_at]
+            row["bound"] = _ratio(plain, least, row["acceptance_length"])
+            row["of_bound"] = _ratio(least, cycle)
+            # the injection is a piece of every cycle too, but no part of the bound
+            row["of_bound_with_injection"] = _ratio([a + each["inject"] for a, each in zip(least, alone_at)], cycle)
+        yield row
+
+
+def auto(bench: Bench) -> Iterator[Row]:
+    """(c) `block_size="auto"` over plain where the cost of a pass is linear in its rows: 4 bits on the CPU backend."""
+    tokens = 80
+    with Worker("dflash-mlx", bench.pair("75m", bits=4)) as worker:
+        answer = worker("answer", prompt=PROMPT, tokens=tokens + max(BLOCKS))
+        worker("control", prompt=PROMPT, answer=answer, rates=RATES, seed=0)
+        verify = {block: worker("alone", prompt=PROMPT, block_size=block, repeats=5)["verify"] for block in (1, *BLOCKS)}
+        yield {"pair": "75m-4bit", **{f"verify_{block}_ms": _ms(seconds) for block, seconds in verify.items()}}
+        yield from _against_plain(bench, "75m-4bit", partial(worker, "run", prompt=PROMPT, cycles=tokens, tokens=tokens))
+    with Worker("dflash-mlx", "demo") as worker:
+
+        def answers(block_size: int | str) -> Row:
+            done = [worker("run", prompt=prompt, block_size=block_size, cycles=500) for prompt in 4 * DEMO_PROMPTS]
+            return {"seconds": sum(run["seconds"] for run in done), "tokens": [t for run in done for t in run["tokens"][1:]]}
+
+        yield from _against_plain(bench, "demo", answers)
+
+
+def _against_plain(bench: Bench, pair: str, run: Callable[..., Row]) -> Iterator[Row]:
+    ways: tuple[int | str, ...] = ("auto", 1)
+    runs = bench.in_turn({block: partial(run, block_size=block) for block in ways})
+    speeds = {block: [len(each["tokens"]) / each["seconds"] for each in done] for block, done in runs.items()}
+    for block, speed in speeds.items():
+        over = {"over_plain": _ratio(speed, speeds[1]), "by_round": [round(a / b, 3) for a, b in zip(speed, speeds[1])]}
+        yield {"pair": pair, "block_size": block, "tokens_per_second": round(median(speed), 2), **(over if block != 1 else {})}
+
+
+def first_token(bench: Bench) -> Iterator[Row]:
+    """(d) Time to the first token of a 2,000-token prompt, with a drafter over without."""
+    openblas = ctypes.util.find_library("openblas")
+    geometry = "75m" if openblas else "tiny"  # MLX's own BLAS would take minutes a prompt
+    folder = bench.pair(geometry)
+    with Worker("dflash-mlx", folder, openblas) as with_drafter, Worker("dflash-mlx", folder, openblas, drafter=False) as without:
+        runs = bench.in_turn(
+            {
+                "with": partial(with_drafter, "run", prompt=LONG_PROMPT, block_size=4, cycles=0),
+                "without": partial(without, "run", prompt=LONG_PROMPT, block_size=1, cycles=0),
             }
-            if way[0] == "dflash-mlx" and ("z-lab", way[1]) in seconds:
-                row["of_z_lab"] = round(cycle / median(seconds["z-lab", way[1]]), 3)
-            yield row
+        )
+    seconds = {which: [run["first_s"] for run in done] for which, done in runs.items()}
+    sizes = GEOMETRIES[geometry]
+    share = sizes.injection_multiply_adds / sizes.target_multiply_adds(len(LONG_PROMPT))
+    yield {
+        "pair": geometry,
+        "prompt_tokens": len(LONG_PROMPT),
+        **{f"{which}_drafter_s": round(median(each), 3) for which, each in seconds.items()},
+        "ratio": _ratio(seconds["with"], seconds["without"]),
+        "by_round": [round(a / b, 3) for a, b in zip(seconds["with"], seconds["without"])],
+        "injection_share_of_arithmetic": round(share, 4),
+        "aim": round(1 + share + 0.01, 3),
+    }
 
 
-def _engines() -> list[str]:
-    return ["dflash-mlx", *(["z-lab"] if util.find_spec("dflash") else []), "mlx-lm"]
+def memory(bench: Bench) -> Iterator[Row]:
+    """(e) Peak memory over plain, and whether it is flat over 2,000 cycles. Every figure from a fresh process."""
+    peaks = {}
+    for block in (1, *BLOCKS):
+        with Worker("dflash-mlx", bench.pair("75m"), drafter=block > 1) as worker:
+            held = worker("weights")["active"]
+            [seen] = worker("memory", prompt=PROMPT, block_size=block, marks=[40])
+        peaks[block] = seen["peak"]
+        row = {"pair": "75m", "block_size": block, "weights_mb": _mb(held), "peak_mb": _mb(seen["peak"])}
+        if block == 1:
+            plain_weights = held
+        else:
+            row |= {"over_plain_mb": _mb(seen["peak"] - peaks[1]), "of_it_drafter_mb": _mb(held - plain_weights)}
+        yield row
+    geometry = GEOMETRIES["tiny"]
+    for block in (1, 4):
+        with Worker("dflash-mlx", bench.pair("tiny")) as worker:
+            early, late = worker("memory", prompt=PROMPT, block_size=block, marks=[200, 2000])
+        buffers = [geometry.bytes_per_position(block > 1) * capacity_for(len(PROMPT) + at["tokens"]) for at in (early, late)]
+        yield {
+            "pair": "tiny",
+            "block_size": block,
+            "tokens": [early["tokens"], late["tokens"]],
+            "active_mb_at_200_and_2000": [_mb(early["active"]), _mb(late["active"])],
+            "peak_mb_at_200_and_2000": [_mb(early["peak"]), _mb(late["peak"])],
+            "keys_and_values_mb": [_mb(size) for size in buffers],
+            "active_growth_without_them_mb": _mb(late["active"] - early["active"] - (buffers[1] - buffers[0])),
+        }
 
 
-PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {"overhead": overhead}
+@contextmanager
+def _engines(folder: Path, cycles: int, preload: str | None = None) -> Iterator[tuple[dict[str, Worker], dict[str, list[int]]]]:
+    """A process for every engine that is installed, acceptance controlled, and the answers that are drafted from."""
+    tokens = round(1.3 * cycles * expected_length(RATES)) + 2 * max(BLOCKS)  # more than any run commits
+    with ExitStack() as stack:
+        names = ["dflash-mlx", *(["z-lab"] if util.find_spec("dflash") else []), "mlx-lm"]
+        workers = {name: stack.enter_context(Worker(name, folder, preload)) for name in names}
+        answers = {"dflash-mlx": workers["dflash-mlx"]("answer", prompt=PROMPT, tokens=tokens)}
+        if "z-lab" in workers:
+            answers["z-lab"] = workers["z-lab"]("answer", prompt=PROMPT, guess=answers["dflash-mlx"])
+        else:
+            print("z-lab's rows are left out: its package dflash is not installed here.", file=sys.stderr)
+        seed = typical_seed(RATES, len(PROMPT), BLOCKS, cycles)
+        for name, answer in answers.items():
+            workers[name]("control", prompt=PROMPT, answer=answer, rates=RATES, seed=seed)
+        yield workers, answers
+
+
+def _runs(workers: Mapping[str, Worker], cycles: int) -> dict[tuple[str, int], Callable[[], Row]]:
+    """Engine and block size -> a run. mlx-lm has plain decoding only, z-lab none."""
+    ways = [(name, block) for block in BLOCKS for name in workers if name != "mlx-lm"] + [("dflash-mlx", 1), ("mlx-lm", 1)]
+    return {(name, block): partial(workers[name], "run", prompt=PROMPT, block_size=block, cycles=cycles) for name, block in ways}
+
+
+def _row(engine: str, block: int, runs: Mapping[tuple[str, int], list[Row]], answers: Mapping[str, list[int]]) -> Row:
+    first, cycles = runs[engine, block][0], _cycle_times(runs[engine, block])
+    tokens, length = first["tokens"], (len(first["tokens"]) - 1) / first["cycles"]
+    row = {
+        "engine": engine,
+        "block_size": block,
+        "ms_per_cycle": _ms(median(cycles)),
+        "fastest": _ms(min(cycles)),
+        "slowest": _ms(max(cycles)),
+        "acceptance_length": round(length, 3),
+        "asked": round(expected_length(RATES[: block - 1]), 3),
+        "over_plain": _ratio(_cycle_times(runs["dflash-mlx", 1]), cycles, length),
+    }
+    if engine == "dflash-mlx" and ("z-lab", block) in runs:
+        row["of_z_lab"] = _ratio(cycles, _cycle_times(runs["z-lab", block]))
+    left = next((i for i, (a, b) in enumerate(zip(tokens, answers.get(engine, tokens))) if a != b), None)
+    if left is not None:
+        row["leaves_its_answer_after"] = left  # and is accepted by chance from there on
+    return row
+
+
+def _cycle_times(runs: list[Row]) -> list[float]:
+    """Seconds a cycle, a run each."""
+    return [run["seconds"] / run["cycles"] for run in runs]
+
+
+def _ratio(of: list[float], to: list[float], factor: float = 1.0) -> float:
+    """Median over the rounds of what was measured in the same round, so that a slow minute weighs on both."""
+    return round(factor * median(a / b for a, b in zip(of, to)), 3)
+
+
+def _ms(seconds: float) -> float:
+    return round(1e3 * seconds, 2)
+
+
+def _mb(size: int) -> float:
+    return round(size / 1e6, 3)
+
+
+PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "overhead": overhead,
+    "bound": bound,
+    "auto": auto,
+    "first-token": first_token,
+    "memory": memory,
+}
 
 
 def machine() -> Row:
-    """What this was measured on."""
-    versions = {name: metadata.version(name) for name in ("mlx", "mlx-lm")}
-    return {"machine": platform.machine(), "system": platform.system(), "cores": os.cpu_count(), **versions}
+    """What this is measured on."""
+    packages = ("mlx", "mlx-lm", *(["dflash"] if util.find_spec("dflash") else []))
+    return {
+        "machine": f"{platform.system()} {platform.machine()} {mx.device_info().get('device_name')}",
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        **{name: metadata.version(name) for name in packages},
+    }
 
 
 def show(row: Row, as_json: bool) -> None:

@@ -103,6 +103,30 @@ class Geometry:
             "dflash_config": dflash,
         }
 
+    @property
+    def injection_multiply_adds(self) -> int:
+        """Of a row's context features on their way into the drafter: `fc`, then K and V of every layer."""
+        return self.taps * self.hidden**2 + self.drafter_layers * 2 * self.hidden * self.kv_heads * self.head_dim
+
+    def target_multiply_adds(self, prompt_tokens: int) -> int:
+        """Of a prompt's row on its way through the target, on average; the head is not asked for it."""
+        queries, keys, linear = self.heads * self.head_dim, self.kv_heads * self.head_dim, self.linear_heads * self.linear_dim
+        # queries come with a gate; half the prompt is before a row, on average
+        attention = self.hidden * (3 * queries + 2 * keys) + queries * prompt_tokens
+        # q, k, v, z and the way out; decay and beta; 4 taps; decay, read, write and read of the state
+        recurrent = self.hidden * (5 * linear + 2 * self.linear_heads) + 4 * 3 * linear + 4 * linear * self.linear_dim
+        mlp = 3 * self.hidden * self.intermediate
+        return self.attention_layers * attention + (self.layers - self.attention_layers) * recurrent + self.layers * mlp
+
+    @property
+    def attention_layers(self) -> int:
+        return self.layers // 4
+
+    def bytes_per_position(self, drafter: bool) -> int:
+        """Of K and V, in the target and, if it is at work, the drafter."""
+        layers = self.attention_layers + (self.drafter_layers if drafter else 0)
+        return layers * 2 * self.kv_heads * self.head_dim * 4
+
 
 GEOMETRIES = {
     "tiny": Geometry(64, 4, 128, 4, 2, 16, 4, 16, 256, drafter_layers=2, taps=3),

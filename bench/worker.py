@@ -19,26 +19,29 @@ ROOT = Path(__file__).parent.parent
 class Worker:
     """The caller's end."""
 
-    def __init__(self, engine: str, folder: Path, preload: str | None = None, **options: Any) -> None:
+    def __init__(self, engine: str, pair: str | Path, preload: str | None = None, **options: Any) -> None:
         """Starts the process.
 
         Args:
             engine: a key of ENGINES.
-            folder: of the pair.
+            pair: its folder, or "demo".
             preload: a library for the dynamic loader to load first.
             options: for the engine.
         """
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
         if preload:
             environment["LD_PRELOAD"] = preload
-        command = [sys.executable, "-m", "bench.worker", engine, str(folder), json.dumps(options)]
+        command = [sys.executable, "-m", "bench.worker", engine, str(pair), json.dumps(options)]
         self._process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, call: str, **arguments: Any) -> Any:
         """Has a method of the engine run; returns what it returned."""
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended: there is no answer either
         answer = self._process.stdout.readline()
         if not answer:
             raise SystemExit("an engine's process ended: its own words are above")
@@ -48,18 +51,15 @@ class Worker:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        self._process.communicate()
 
 
 def main() -> None:
     """The process's end."""
     answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
-    name, folder, options = sys.argv[1:]
+    name, pair, options = sys.argv[1:]
     module, cls = ENGINES[name].split(":")
-    engine = getattr(import_module(module), cls)(Path(folder), **json.loads(options))
+    engine = getattr(import_module(module), cls)(pair, **json.loads(options))
     for line in sys.stdin:
         arguments = json.loads(line)
         print(json.dumps(getattr(engine, arguments.pop("call"))(**arguments)), file=answers, flush=True)

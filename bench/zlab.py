@@ -17,10 +17,10 @@ from bench.engines import timed
 class ZLab:
     """z-lab's loop with a DFlash 2 drafter."""
 
-    def __init__(self, folder: Path) -> None:
-        import dflash.model_mlx as zlab  # type: ignore[import-not-found]
+    def __init__(self, pair: str) -> None:
+        import dflash.model_mlx as zlab  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        class Controlled(zlab.DFlash2DraftModel):  # its loop asks for the class
+        class Controlled(zlab.DFlash2DraftModel):  # the loop asks for this class
             plan: Plan | None = None
 
             def propose(self, inputs: mx.array, hidden: mx.array, cache: list[Any], *args: Any, **kwargs: Any) -> Any:
@@ -31,23 +31,31 @@ class ZLab:
                 return tokens, candidates, q
 
         self._zlab = zlab
-        self.model, self.tokenizer = zlab.load(str(folder))
+        self.model, self.tokenizer = zlab.load(pair)
         with mock.patch.object(zlab, "snapshot_download", lambda name, **_: name):  # it always asks the Hub
-            real = zlab.load_draft(str(folder / "drafter"))
+            real = zlab.load_draft(str(Path(pair) / "drafter"))
         self.draft = Controlled(real.config)
         self.draft.update(real.parameters())
         self.draft.eval()
 
-    def answer(self, prompt: list[int], tokens: int) -> list[int]:
-        """What its loop says, verifying narrow blocks: its recurrent layers do not round as mlx-lm's plain decoding does."""
-        answer: list[int] = self.run(prompt, 2, tokens)["tokens"]
-        return answer[:tokens]
+    def answer(self, prompt: list[int], guess: list[int]) -> list[int]:
+        """What its loop says, as many tokens as `guess`, which is what it drafts: the nearer, the sooner.
+
+        Its answer need not be plain decoding's: while it verifies, its recurrent layers round otherwise than mlx-lm's.
+        """
+        drafts, tokens = self.draft.config.block_size - 1, list[int]()
+        self.control(prompt, guess, [1.0] * drafts, 0)
+        responses = self._zlab.stream_generate(self.model, self.draft, self.tokenizer, prompt, max_tokens=len(guess))
+        for response in responses:
+            tokens += response.tokens
+        return tokens
 
     def control(self, prompt: list[int], answer: list[int], rates: list[float], seed: int) -> None:
         """From now on drafts go by this plan."""
         self.draft.plan = Plan(prompt, answer, rates, seed)
 
     def run(self, prompt: list[int], block_size: int, cycles: int) -> dict[str, Any]:
+        """Decodes greedily for so many cycles after the first token; see `timed`."""
         responses = self._zlab.stream_generate(
             self.model, self.draft, self.tokenizer, prompt, block_size=block_size, max_tokens=(cycles + 2) * block_size
         )
