@@ -84,7 +84,7 @@ def bound(bench: Bench) -> Iterator[Row]:
 def _bound(bench: Bench, geometry: str, cycles: int, openblas: str) -> Iterator[Row]:
     with _engines(bench.pair(geometry), cycles, openblas) as (workers, answers):
         behind = PROMPT + answers["dflash-mlx"][: 2 * cycles]  # about the middle of a run
-        alone = partial(workers["dflash-mlx"], "alone", prompt=behind, repeats=cycles // 4)
+        alone = partial(workers["dflash-mlx"], "alone", prompt=behind, repeats=6)
         pieces = {("alone", block): partial(alone, block_size=block) for block in (1, *BLOCKS)}
         runs = bench.in_turn(_runs(workers, cycles) | pieces)
     plain = _cycle_times(runs["dflash-mlx", 1])
