@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint clean
 
 demo: $(VENV)/ready  ## answer two prompts with the embedded pair; brackets or colour show what was drafted
-	$(BIN)/dflash-mlx generate --model demo --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
+	$(BIN)/dflash-mlx generate --model demo --block-size 4 --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
 	$(BIN)/dflash-mlx generate --model demo "What is speculative decoding?"
 
 test: $(VENV)/ready

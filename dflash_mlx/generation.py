@@ -174,8 +174,8 @@ def generate_stream(
 def _policy(drafter: DFlash | None, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
     if drafter is None:
         return FixedBlockSize(1, "plain: no drafter was loaded")
-    if request.block_size is not None:
-        return FixedBlockSize(request.block_size)
+    if request.block_size is not None or drafter.config.block_size == 1:
+        return FixedBlockSize(request.block_size or 1)
     # what is repeated must not depend on how long a cycle happened to take
     repeatable = request.sampling.temperature > 0 and request.sampling.seed is not None
     return Policy(costs(), drafter.config.block_size, frozen=repeatable)

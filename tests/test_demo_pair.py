@@ -59,7 +59,7 @@ def test_answers_stay_the_same_with_a_drafter_that_is_often_wrong(block_size: in
 
 
 def test_the_embedded_pair_answers_a_question_it_was_made_for() -> None:
-    result = load("demo").generate("Mia has 247 books. Then Leo brings 386 more. How many books are there now?")
+    result = load("demo").generate("Mia has 247 books. Then Leo brings 386 more. How many books are there now?", block_size=4)
     assert "633" in result.text and result.finish_reason == "stop"
     assert result.statistics.mode == "speculative"
 

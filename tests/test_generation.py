@@ -3,13 +3,18 @@
 import json
 import math
 import shutil
+import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
 from fixture_data import CHECKPOINTS, expected
 
 import dflash_mlx as dm
+from dflash_mlx.decoding import calibration
+from dflash_mlx.decoding.block_size import Costs
 
 load = cache(dm.load)
 
@@ -183,8 +188,15 @@ def test_a_prompt_longer_than_the_context_is_refused(length: int, small_context_
         ({"prompt": [{"role": "user", "content": "x"}], "raw": True}, "raw"),
         ({"sampling": dm.Sampling(temperature=-1)}, "temperature"),
         ({"sampling": dm.Sampling(temperature=math.nan)}, "temperature"),
-        ({"sampling": dm.Sampling(temperature=0.7)}, "greedily"),
-        ({"sampling": dm.Sampling(repetition_penalty=1.1)}, "greedily"),
+        ({"sampling": dm.Sampling(top_k=2.5)}, "top_k"),  # type: ignore[arg-type]
+        ({"sampling": dm.Sampling(temperature=True)}, "temperature"),
+        ({"sampling": dm.Sampling(repetition_penalty=0)}, "repetition_penalty"),
+        ({"sampling": dm.Sampling(presence_penalty=math.inf)}, "presence_penalty"),
+        ({"sampling": dm.Sampling(seed=1.5)}, "seed"),  # type: ignore[arg-type]
+        ({"sampling": dm.Sampling(seed=-1)}, "seed"),
+        ({"sampling": dm.Sampling(seed=2**64)}, "seed"),
+        ({"logits_processors": max}, "logits_processors"),
+        ({"logits_processors": [max, "min"]}, "logits_processors"),
         ({"sampling": dm.Sampling(top_p=0)}, "top_p"),
         ({"sampling": dm.Sampling(top_k=-1)}, "top_k"),
         ({"sampling": dm.Sampling(min_p=2)}, "min_p"),
@@ -205,9 +217,125 @@ def test_a_drafter_of_trained_size_1_decodes_plainly_and_says_so(tmp_path: Path)
     config["dflash_config"]["block_size"] = 1
     (folder / "config.json").write_text(json.dumps(config))
     statistics = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=folder).generate([5, 6], max_tokens=4).statistics
-    assert (statistics.mode, statistics.mode_reason) == ("plain", "block_size is 1")
+    assert (statistics.mode, statistics.mode_reason) == ("plain", "plain: block_size is 1")
 
 
 def test_block_size_without_a_drafter_is_refused() -> None:
     with pytest.raises(dm.RequestError, match="drafter"):
         fixture_pair(None).stream([5], block_size=4)
+
+
+SAMPLED = dm.Sampling(temperature=0.9, top_p=0.95, top_k=30, repetition_penalty=1.05, seed=7)
+
+
+@pytest.mark.parametrize("block_size", [1, 4, 8])
+@pytest.mark.parametrize("drafter", ["dflash2_full", "dflash2_swa"])
+def test_the_same_seed_gives_the_same_text_and_another_gives_another(drafter: str, block_size: int, prompt: list[int]) -> None:
+    def tokens(seed: int | None) -> tuple[int, ...]:
+        sampling = replace(SAMPLED, seed=seed)
+        return fixture_pair(drafter).generate(prompt, max_tokens=60, sampling=sampling, block_size=block_size).token_ids
+
+    assert tokens(7) == tokens(7) != tokens(8)
+    assert tokens(None) != tokens(None)
+
+
+def test_a_seed_gives_the_same_text_with_automatic_block_sizes_too(prompt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full")
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: Costs([(1, 0, 1.0), (8, 0, 1.1)]))
+    results = [pair.generate(prompt, max_tokens=120, sampling=SAMPLED) for _ in range(3)]
+    assert len({result.token_ids for result in results}) == 1
+    assert len({tuple(result.statistics.block_sizes.items()) for result in results}) == 1
+    assert max(results[0].statistics.block_sizes) > 1
+
+
+def test_temperature_0_is_greedy_whatever_the_filters(prompt: list[int], greedy: list[int]) -> None:
+    sampling = dm.Sampling(top_p=0.5, top_k=3, min_p=0.2, seed=5)
+    assert fixture_pair().generate(prompt, max_tokens=40, sampling=sampling, block_size=4).token_ids == tuple(greedy[:40])
+
+
+def test_penalties_without_temperature_give_the_same_text_at_every_width(prompt: list[int], greedy: list[int]) -> None:
+    sampling = dm.Sampling(repetition_penalty=1.3, presence_penalty=0.4)
+    texts = {
+        fixture_pair().generate(prompt, max_tokens=80, sampling=sampling, block_size=width).token_ids for width in (1, 2, 4, 8)
+    }
+    assert len(texts) == 1 and texts != {tuple(greedy[:80])}
+
+
+@pytest.mark.parametrize("block_size", [1, 4, 8])
+def test_a_logits_processor_sees_the_text_and_has_its_way(block_size: int, prompt: list[int], greedy: list[int]) -> None:
+    banned, seen = greedy[3], []
+
+    def ban(tokens: mx.array, logits: mx.array) -> mx.array:
+        seen.append(tokens.tolist())
+        logits[:, banned] = -mx.inf
+        return logits
+
+    result = fixture_pair().generate(prompt, max_tokens=50, logits_processors=[ban], block_size=block_size)
+    plain = fixture_pair(None).generate(prompt, max_tokens=50, logits_processors=[ban])
+    assert result.token_ids == plain.token_ids and banned not in result.token_ids
+    texts = {tuple(prompt) + result.token_ids[:n] for n in range(50)}
+    assert texts <= set(map(tuple, seen))
+
+
+def test_sampling_is_as_the_checkpoint_says_where_the_request_does_not(tmp_path: Path, prompt: list[int]) -> None:
+    folder = Path(shutil.copytree(CHECKPOINTS / "target_qwen3_5", tmp_path / "target"))
+    file = folder / "generation_config.json"
+
+    def default(**config: object) -> dm.Sampling:
+        file.write_text(json.dumps(config))
+        return dm.load(folder, drafter=None).default_sampling
+
+    file.unlink(missing_ok=True)
+    assert dm.load(folder, drafter=None).default_sampling == dm.Sampling()
+    qwen = {"temperature": 0.6, "top_p": 0.95, "top_k": 20}
+    assert default(do_sample=True, **qwen, eos_token_id=2) == dm.Sampling(**qwen)
+    assert default(do_sample=True) == dm.Sampling(temperature=1.0)
+    assert default(**qwen) == default(do_sample=False, **qwen) == dm.Sampling()
+    assert default(repetition_penalty=1.1, temperature=None) == dm.Sampling(repetition_penalty=1.1)
+    pair = dm.load(folder, drafter=None)
+    asked = pair.generate(prompt, max_tokens=30, sampling=dm.Sampling(repetition_penalty=1.1))
+    assert pair.generate(prompt, max_tokens=30).token_ids == asked.token_ids
+    for broken in ({"temperature": -1.0}, {"top_p": 7}, {"top_k": "many"}):
+        with pytest.raises(dm.CheckpointError, match="generation_config"):
+            default(do_sample=True, **broken)
+
+
+def test_exact_verification_is_accepted(prompt: list[int], greedy: list[int]) -> None:
+    assert fixture_pair().generate(prompt, max_tokens=40, verify="exact", block_size=8).token_ids == tuple(greedy[:40])
+
+
+def test_costs_are_measured_once_and_kept(prompt: list[int], greedy: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = []
+    monkeypatch.setenv("XDG_CACHE_HOME", tempfile.mkdtemp())
+    calibrate = calibration.calibrate
+    monkeypatch.setattr(calibration, "calibrate", lambda *a: (measured.append(a[2]), calibrate(*a))[1])
+    for _ in range(2):  # in memory, then on disk
+        pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full")
+        for _ in range(2):
+            assert pair.generate(prompt, max_tokens=20).token_ids == tuple(greedy[:20])
+    assert measured == [False]
+    pair.generate(prompt, max_tokens=20, verify="exact")
+    assert measured == [False, True]
+    statistics = pair.generate(prompt, max_tokens=20).statistics
+    assert statistics.plain_tokens_per_second is not None and statistics.plain_tokens_per_second > 0
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"points": []}', '{"points": [[1, 0, -1], [4, 0, 2]]}', '{"points": "x"}'])
+def test_damaged_costs_on_disk_are_measured_again(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "costs.json"
+    file.write_text(content)
+    assert calibration.cached(file) is None
+    calibration.save(Costs([(1, 0, 1.0), (4, 0, 1.5)]), file)
+    assert calibration.cached(file).seconds(4, 0) == 1.5  # type: ignore[union-attr]
+    assert [path.name for path in tmp_path.iterdir()] == ["costs.json"]
+    calibration.save(Costs([(1, 0, 1.0), (4, 0, 1.5)]), file / "below" / "a_file.json")  # cannot be: no error either
+
+
+def test_where_speculation_cannot_pay_the_drafter_does_not_run(prompt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full")
+    monkeypatch.setattr(calibration, "cached", lambda file: Costs([(1, 0, 1.0), (8, 0, 9.0)]))
+    monkeypatch.setattr(pair.drafter, "inject", None)
+    statistics = pair.generate(prompt, max_tokens=40).statistics
+    assert statistics.block_sizes == {1: 39} and statistics.mode == "plain"
+    assert statistics.mode_reason == "plain: a 2-row pass costs 2.1x a 1-row pass on this machine"
+    assert statistics.plain_tokens_per_second == pytest.approx(1.0)

@@ -96,8 +96,8 @@ def test_drafter_config_reads_as_it_is_published(pair: KnownPair):
 @every_pair
 def test_drafter_fits_its_target(pair: KnownPair):
     config = pair.target_config
-    sizes = {name: config[name] for name in ("model_type", "hidden_size", "vocab_size", "num_hidden_layers")}
-    target = TargetConfig(**sizes, max_position_embeddings=config["max_position_embeddings"])
+    fields = [name for name in TargetConfig.__annotations__ if name != "attention_layers"]
+    target = TargetConfig(attention_layers=1, **{name: config[name] for name in fields})
     check_fit(SimpleNamespace(config=target), SimpleNamespace(config=DrafterConfig.from_dict(pair.drafter_config)))
 
 

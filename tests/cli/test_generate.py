@@ -2,10 +2,13 @@
 
 import json
 import re
+import shutil
 
 import pytest
 from command import PROMPT
-from fixture_data import CHECKPOINTS
+from fixture_data import CHECKPOINTS, DEMO
+
+import dflash_mlx
 
 
 def objects(out: str) -> list[dict]:
@@ -18,8 +21,8 @@ def test_answer_is_alone_on_stdout_and_ends_its_line(run, demo):
 
 
 def test_statistics_are_one_line_on_stderr(run, demo):
-    statistics = demo.generate(PROMPT).statistics
-    [line] = run("generate", PROMPT).err.splitlines()
+    statistics = demo.generate(PROMPT, block_size=4).statistics
+    [line] = run("generate", PROMPT, "--block-size", "4").err.splitlines()
     assert line.startswith(f"{statistics.generated_tokens} tokens; ")
     assert f"acceptance length {statistics.acceptance_length:.2f}; block size 4 ({statistics.cycles}x)" in line
 
@@ -73,14 +76,14 @@ def test_stop_ends_the_answer_before_the_first_of_its_texts(run, demo):
 def test_drafter_none_decodes_plainly_and_says_why(run, demo):
     code, out, err = run("generate", PROMPT, "--drafter", "none")
     assert (code, out) == (0, demo.generate(PROMPT).text + "\n")
-    assert "plain decoding: " in err and "acceptance" not in err
+    assert "plain: no drafter was loaded" in err and "acceptance" not in err
 
 
 def test_drafter_may_be_a_folder(run, demo):
     from dflash_mlx.hub import resolve_pair
 
     folder = str(resolve_pair("demo", "auto").drafter)
-    assert "acceptance length" in run("generate", PROMPT, "--drafter", folder).err
+    assert "acceptance length" in run("generate", PROMPT, "--drafter", folder, "--block-size", "4").err
 
 
 def test_force_does_not_ask_for_memory(run, demo, monkeypatch):
@@ -93,7 +96,7 @@ def test_force_does_not_ask_for_memory(run, demo, monkeypatch):
 
 def test_drafter_bits_change_the_drafts_and_not_the_text(run):
     pair = ["--model", str(CHECKPOINTS / "target_qwen3_5"), "--drafter", str(CHECKPOINTS / "dflash2_full")]
-    arguments = ["generate", "abc", *pair, "--raw", "--max-tokens", "30", "--json"]
+    arguments = ["generate", "abc", *pair, "--raw", "--max-tokens", "30", "--block-size", "4", "--json"]
     plain, quantised = (objects(run(*arguments, *bits).out)[:-1] for bits in ([], ["--drafter-bits", "4"]))
     tokens = [[token for chunk in chunks for token in chunk["token_ids"]] for chunks in (plain, quantised)]
     assert tokens[0] == tokens[1]
@@ -105,6 +108,46 @@ def test_block_size_changes_the_work_and_not_the_text(run, demo, size):
     *chunks, last = objects(run("generate", PROMPT, "--block-size", size, "--json").out)
     assert "".join(chunk["text"] for chunk in chunks) == demo.generate(PROMPT).text
     assert set(last["statistics"]["block_sizes"]) >= {size}
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        (["--temperature", "5", "--seed", "3"], {"temperature": 5.0, "seed": 3}),
+        (["--temperature", "5", "--top-k", "5", "--seed", "3"], {"temperature": 5.0, "top_k": 5, "seed": 3}),
+        (["--temperature", "5", "--top-p", ".5", "--seed", "3"], {"temperature": 5.0, "top_p": 0.5, "seed": 3}),
+        (["--temperature", "9", "--min-p", "0.1", "--seed", "3"], {"temperature": 9.0, "min_p": 0.1, "seed": 3}),
+        (["--repetition-penalty", "3"], {"repetition_penalty": 3.0}),
+        (["--presence-penalty", "20"], {"presence_penalty": 20.0}),
+    ],
+)
+def test_every_sampling_option_is_that_of_the_library(run, demo, options, settings):
+    out = run("generate", PROMPT, "--block-size", "4", "--quiet", *options).out
+    assert out == demo.generate(PROMPT, sampling=dflash_mlx.Sampling(**settings), block_size=4).text + "\n"
+    assert out != demo.generate(PROMPT).text + "\n"
+
+
+def test_what_an_option_does_not_say_the_checkpoint_says(run, tmp_path):
+    folder = shutil.copytree(DEMO / "target", tmp_path / "target")
+    config = {"do_sample": True, "temperature": 5.0, "top_k": 4}
+    (folder / "generation_config.json").write_text(json.dumps(config))
+    model = ["--model", str(folder), "--drafter", "none", "--quiet", "--seed", "5"]
+    text = {word: run("generate", PROMPT, *model, *options).out for word, options in OPTIONS.items()}
+    assert text["nothing"] == text["the same"] != text["greedy"]
+    assert text["greedy"] == run("generate", PROMPT, "--quiet").out
+    assert text["top-k"] not in (text["nothing"], text["greedy"])
+
+
+OPTIONS = {
+    "nothing": [],
+    "the same": ["--temperature", "5", "--top-k", "4"],
+    "top-k": ["--top-k", "0"],
+    "greedy": ["--temperature", "0"],
+}
+
+
+def test_exact_verification_gives_the_same_text(run):
+    assert run("generate", PROMPT, "--verify", "exact", "--quiet").out == run("generate", PROMPT, "--quiet").out
 
 
 def test_json_lines_are_the_chunks_and_then_the_statistics(run, demo):
@@ -135,6 +178,15 @@ def test_json_leaves_stderr_empty(run):
         (["--block-size", "x"], "--block-size x"),
         (["--block-size", "99"], "block_size 99"),
         (["--drafter", "none", "--block-size", "4"], "block_size 4"),
+        (["--temperature", "hot"], "--temperature hot"),
+        (["--temperature", "-1"], "temperature -1"),
+        (["--top-p", "1.5"], "top_p 1.5"),
+        (["--top-k", "2.5"], "--top-k 2.5"),
+        (["--min-p", "nan"], "min_p nan"),
+        (["--repetition-penalty", "0"], "repetition_penalty 0"),
+        (["--presence-penalty", "inf"], "presence_penalty inf"),
+        (["--seed", "-3"], "seed -3"),
+        (["--verify", "odd"], "--verify odd"),
         (["--stop", ""], '--stop ""'),
         (["--json", "--show-drafts"], "--json and --show-drafts"),
         (["--raw", "--system", "Answer briefly."], "--system"),

@@ -51,14 +51,14 @@ def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
 def expected(demo, before: str, between: str, after: str) -> str:
     """The demo's answer with accepted drafts between `before` and `between`, the target's own up to `after`."""
     picture = ""
-    for part in demo.stream(PROMPT):
+    for part in demo.stream(PROMPT, block_size=4):
         accepted, own = "".join(part.pieces[: part.accepted]), "".join(part.pieces[part.accepted :])
         picture += f"{before}{accepted}{between}" * bool(accepted) + own.join(after) * bool(own)
     return picture
 
 
 def test_brackets_mark_accepted_drafts_where_there_are_no_colours(run, demo):
-    code, out, err = run("generate", PROMPT, "--show-drafts")
+    code, out, err = run("generate", PROMPT, "--show-drafts", "--block-size", "4")
     brackets = re.compile(r"\[(.*?)\]", re.DOTALL)
     assert code == 0 and brackets.search(out)
     assert brackets.sub(r"\1", out) == demo.generate(PROMPT).text + "\n"
@@ -66,9 +66,9 @@ def test_brackets_mark_accepted_drafts_where_there_are_no_colours(run, demo):
 
 
 def test_colours_tell_origins_apart_on_a_terminal(demo):
-    code, shown = on_a_terminal("generate", PROMPT, "--show-drafts")
+    code, shown = on_a_terminal("generate", PROMPT, "--show-drafts", "--block-size", "4")
     picture = ""
-    for part in demo.stream(PROMPT):
+    for part in demo.stream(PROMPT, block_size=4):
         runs = (GREEN, part.pieces[: part.accepted]), (YELLOW, part.pieces[part.accepted :])
         picture += "".join(f"{colour}{''.join(pieces)}{RESET}" for colour, pieces in runs if "".join(pieces))
     assert code == 0
@@ -76,10 +76,10 @@ def test_colours_tell_origins_apart_on_a_terminal(demo):
 
 
 def test_no_color_is_heeded_on_a_terminal(run):
-    code, shown = on_a_terminal("generate", PROMPT, "--show-drafts", NO_COLOR="1")
+    code, shown = on_a_terminal("generate", PROMPT, "--show-drafts", "--block-size", "4", NO_COLOR="1")
     assert code == 0
     assert GREEN not in shown and YELLOW not in shown
-    assert run("generate", PROMPT, "--show-drafts").out in shown
+    assert run("generate", PROMPT, "--show-drafts", "--block-size", "4").out in shown
 
 
 def test_progress_is_gone_before_the_text_starts(demo):

@@ -1,26 +1,32 @@
 """The loop against plain decoding by mlx-lm (recorded), against other engines' loops (recorded), and inside a block."""
 
+import itertools
+import random
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import mlx.core as mx
 import pytest
-from fixture_data import CHECKPOINTS, expected, expected_json
+from fixture_data import CHECKPOINTS, DEMO, expected, expected_json
 from mlx_lm.generate import generate_step
 from mlx_lm.utils import load_model
 from tiny_qwen3_next import save_qwen3_next
 
+from dflash_mlx.buffers import KVBuffer
 from dflash_mlx.decoding import prefill as prefill_module
+from dflash_mlx.decoding import sequence as sequence_module
 from dflash_mlx.decoding.block_size import FixedBlockSize
-from dflash_mlx.decoding.loop import Cycle, run
+from dflash_mlx.decoding.loop import BlockSizes, Cycle, run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import Draft, load_drafter
 from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.dflash import Draw
-from dflash_mlx.targets import Target, load_target
+from dflash_mlx.drafters.dflash import greedy as greedy_draw
+from dflash_mlx.targets import Target, load_target, row_invariance
 
 PAIRS = [("target_qwen3_5", f"dflash2_{kind}") for kind in ("full", "swa", "swa_bidir")]
 PAIRS += [("target_qwen3", f"dflash1_{kind}") for kind in ("full", "swa", "swa_bidir")]
@@ -36,12 +42,15 @@ def new_sequence(target: str, drafter: str | None) -> TokenSequence:
     return TokenSequence(target_of(CHECKPOINTS / target), drafter_of(CHECKPOINTS / drafter) if drafter else None)
 
 
-def decode(sequence: TokenSequence, prompt: list[int], block_size: int, max_tokens: int) -> tuple[list[int], list[Cycle]]:
+def decode(
+    sequence: TokenSequence, prompt: list[int], block_sizes: BlockSizes | int, max_tokens: int
+) -> tuple[list[int], list[Cycle]]:
     """All tokens and the cycles that gave them."""
+    policy = FixedBlockSize(block_sizes) if isinstance(block_sizes, int) else block_sizes
     sampler = greedy_sampler(sequence)
     anchor = prefill(sequence, prompt, sampler)
     tokens = anchor.tolist()
-    cycles = list(run(sequence, anchor, sampler, FixedBlockSize(block_size), max_tokens - 1, len))
+    cycles = list(run(sequence, anchor, sampler, policy, max_tokens - 1, len))
     return tokens + [t for cycle in cycles for t in cycle.token_ids], cycles
 
 
@@ -100,19 +109,66 @@ class ScriptedDrafter:
         at = position.item() - self.start
         assert position.item() <= self.injected, "the features of all that is committed must be there"
         assert anchor.item() == self.greedy[at]
-        ids = [(t if (at + i) % 5 or not i else t + 1) % 240 for i, t in enumerate(self.greedy[at + 1 : at + block_size])]
+        known = enumerate(self.greedy[at + 1 : at + block_size], at)
+        ids = [(t + (random.Random(place).random() < 0.2)) % 240 for place, t in known]
         return Draft(mx.array(ids + [0] * (block_size - 1 - len(ids)), mx.int32), None)
 
 
+class Scheduled:
+    """Block sizes as a test wants them, over and over."""
+
+    def __init__(self, *block_sizes: int) -> None:
+        self.coming = itertools.cycle(block_sizes)
+        self.recorded: list[tuple[int, int, int]] = []
+
+    def next(self, position: int) -> int:
+        return next(self.coming)
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+        assert seconds > 0
+        self.recorded.append((block_size, accepted, position))
+
+
+@cache
+def mlx_lm_greedy(folder: Path, prompt: tuple[int, ...], tokens: int) -> list[int]:
+    model, _ = load_model(folder)
+    return [int(token) for token, _ in generate_step(mx.array(prompt), model, max_tokens=tokens)]
+
+
+@pytest.mark.parametrize("block_sizes", [(2,), (3,), (4,), (5,), (6,), (7,), (8,), (1, 1, 1, 4, 8, 2, 1, 7)], ids=str)
 @pytest.mark.parametrize("target", FAMILIES)
-def test_every_family_at_every_width_equals_mlx_lm(target: str) -> None:
-    counts = set()
-    for width, (prompt, greedy) in zip(range(2, 9), recorded_prompts(target) + recorded_prompts(target)[:1]):
-        sequence = TokenSequence(target_of(CHECKPOINTS / target), ScriptedDrafter(prompt, greedy))  # type: ignore[arg-type]
-        tokens, cycles = decode(sequence, prompt, width, 128)
-        assert tokens == greedy
-        counts |= {cycle.accepted for cycle in cycles}
-    assert {0, 1, 2, 3, 4} <= counts
+def test_exact_verification_equals_plain_decoding_over_500_tokens(target: str, block_sizes: tuple[int, ...]) -> None:
+    prompt = recorded_prompts(target)[1][0]
+    greedy = mlx_lm_greedy(CHECKPOINTS / target, tuple(prompt), 500)
+    sequence = TokenSequence(target_of(CHECKPOINTS / target), ScriptedDrafter(prompt, greedy), exact=True)  # type: ignore[arg-type]
+    tokens, cycles = decode(sequence, prompt, Scheduled(*block_sizes), 500)
+    assert tokens == greedy
+    assert {c.accepted for c in cycles if c.block_size == max(block_sizes)} >= set(range(min(4, max(block_sizes))))
+
+
+@pytest.mark.parametrize("target", FAMILIES)
+def test_rows_apart_equal_plain_decoding_too(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_invariance, "backend", lambda: "unknown")
+    for width, (prompt, greedy) in zip((2, 5, 8), recorded_prompts(target)):
+        sequence = TokenSequence(target_of(CHECKPOINTS / target), ScriptedDrafter(prompt, greedy), exact=True)  # type: ignore[arg-type]
+        assert decode(sequence, prompt, FixedBlockSize(width), 100)[0] == greedy[:100]
+
+
+@pytest.mark.parametrize("block_size", [2, 4, 8])
+def test_exact_verification_equals_plain_decoding_on_the_demo_pair(block_size: int) -> None:
+    prompt = [5, 300, 41, 200, 17, 90]
+    greedy = mlx_lm_greedy(DEMO / "target", tuple(prompt), 500)
+    sequence = TokenSequence(target_of(DEMO / "target"), drafter_of(DEMO / "drafter"), exact=True)
+    assert decode(sequence, prompt, Scheduled(block_size, block_size, 1), 500)[0] == greedy
+
+
+def test_a_block_in_exact_mode_ends_where_the_buffers_grow() -> None:
+    prompt, greedy = recorded_prompts("target_qwen3_5")[0]
+    sequence = TokenSequence(target_of(CHECKPOINTS / "target_qwen3_5"), None, exact=True)
+    prefill(sequence, (prompt * 20)[:252], greedy_sampler(sequence))
+    assert sequence.widest == 4
+    sequence.reserve(4)
+    assert sequence.state.layers[3].capacity == 256  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +191,87 @@ def test_every_family_decodes_plainly_as_mlx_lm(target: str) -> None:
         assert decode(new_sequence(target, None), prompt, 1, 128)[0] == greedy
 
 
-def test_one_device_read_a_cycle() -> None:
-    sequence = new_sequence("target_qwen3_5", "dflash2_full")
-    _, cycles = decode(sequence, recorded_prompts("target_qwen3_5")[0][0], 4, 60)
-    assert sequence.device_reads == len(cycles)
+READS = ("tolist", "item", "__bool__", "__int__", "__float__", "__index__", "__array__", "__dlpack__", "__repr__")
+
+
+@pytest.mark.parametrize("settings", [Sampling(), Sampling(temperature=0.8, top_p=0.9, presence_penalty=0.5, seed=1)])
+@pytest.mark.parametrize("drafter", ["dflash2_full", "dflash2_swa", None])
+def test_one_device_read_a_cycle(drafter: str | None, settings: Sampling, monkeypatch: pytest.MonkeyPatch) -> None:
+    sequence = new_sequence("target_qwen3_5", drafter)
+    sampler = Sampler(settings, sequence.target.config.vocab_size)
+    anchor = prefill(sequence, recorded_prompts("target_qwen3_5")[0][0], sampler)
+    policy = Scheduled(4, 4, 1, 1, 8) if drafter else Scheduled(1)
+    cycles = run(sequence, anchor, sampler, policy, 300, len)
+    next(cycles)
+    reads = []
+    for name in READS:
+        method = getattr(mx.array, name)
+        monkeypatch.setattr(mx.array, name, lambda *args, _method=method, _name=name: (reads.append(_name), _method(*args))[1])
+    for name in ("eval", "synchronize"):
+        monkeypatch.setattr(mx, name, lambda *args, _name=name: reads.append(_name))
+    before = sequence.device_reads
+    for count in range(1, 40):
+        next(cycles)
+        assert reads == ["tolist"] * count
+    assert sequence.device_reads == before + 39
+
+
+@pytest.mark.parametrize("drafter", ["dflash2_full", "dflash2_swa", "dflash2_swa_bidir"])
+@pytest.mark.parametrize("queue", [1, 5, 512])
+def test_drafts_after_plain_cycles_are_those_of_a_context_that_was_never_behind(
+    drafter: str, queue: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sequence_module, "QUEUE", queue)
+    prompt, greedy = recorded_prompts("target_qwen3_5")[2]
+    _, cycles = decode(new_sequence("target_qwen3_5", drafter), prompt, Scheduled(*[1] * 12, 8, 1, 1, 4), 100)
+    at = 1
+    for c in cycles:
+        if c.block_size > 1:
+            whole = new_sequence("target_qwen3_5", drafter)
+            prefill(whole, prompt + greedy[: at - 1], greedy_sampler(whole))
+            drafts = whole.draft(mx.array(greedy[at - 1 : at], mx.int32), 8 if c.block_size > 4 else 4, greedy_draw).ids
+            assert drafts.tolist()[: c.block_size - 1] == c.drafted
+        at += len(c.token_ids)
+
+
+@pytest.mark.parametrize("drafter", ["dflash2_full", "dflash2_swa"])
+def test_no_row_is_written_past_a_buffers_end(drafter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, ends = KVBuffer.write, []
+
+    def checked(buffer: KVBuffer, keys: mx.array, values: mx.array, position: mx.array) -> None:
+        ends.append((position.item() + keys.shape[2], buffer.capacity))
+        write(buffer, keys, values, position)
+
+    def uncompiled(function: Any) -> Any:
+        return function
+
+    monkeypatch.setattr(mx, "compile", uncompiled)
+    target, own_drafter = load_target(CHECKPOINTS / "target_qwen3_5"), load_drafter(CHECKPOINTS / drafter)
+    monkeypatch.setattr(KVBuffer, "write", checked)
+    prompt, greedy = recorded_prompts("target_qwen3_5")[3]
+    for length in range(238, 258, 3):
+        sequence = TokenSequence(target, own_drafter)
+        decode(sequence, (prompt * 9)[:length], Scheduled(8, 8, 1, 3), 30)
+    assert ends and all(end <= capacity for end, capacity in ends)
+    assert {capacity for _, capacity in ends} >= {256, 512}
+
+
+def test_a_caller_that_fails_leaves_the_sequence_at_what_was_handed_out() -> None:
+    prompt, greedy = recorded_prompts("target_qwen3_5")[2]
+    sequence = new_sequence("target_qwen3_5", "dflash2_swa")
+    sampler, tokens = greedy_sampler(sequence), []
+    anchor = prefill(sequence, prompt, sampler)
+
+    def take(ids: list[int]) -> int:
+        if len(tokens) > 15:
+            raise KeyboardInterrupt
+        tokens.extend(ids)
+        return len(ids)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run(sequence, anchor, sampler, FixedBlockSize(8), 90, take))
+    tokens = [*anchor.tolist(), *tokens]
+    assert tokens + go_on(sequence, tokens, 4, 30) == greedy[: len(tokens) + 30]
 
 
 @pytest.mark.parametrize("taken", [1, 2, 3])

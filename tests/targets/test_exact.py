@@ -1,0 +1,99 @@
+"""Bits: of compiled layers, of rows computed together or apart, and of what is left in the state."""
+
+import mlx.core as mx
+import pytest
+from fixture_data import CHECKPOINTS, DEMO, expected
+
+from dflash_mlx.targets import State, Target, load_target, row_invariance
+
+NAMES = [f"target_{family}{suffix}" for family in ("qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_moe") for suffix in ("", "_4bit")]
+FOLDERS = [CHECKPOINTS / name for name in NAMES] + [DEMO / "target"]
+PROMPT = expected("target_qwen3")["prompt0"].tolist()
+ROWS = [7, 80, 3, 200, 41, 5, 7, 7]
+TAPS = (0, 1)
+
+
+def at(position: int) -> mx.array:
+    return mx.array([position], mx.int32)
+
+
+def after_the_prompt(target: Target) -> State:
+    state = target.new_state(len(PROMPT) + len(ROWS))
+    target.forward(mx.array(PROMPT)[None], state, at(0), commit=True)
+    return state
+
+
+def outputs(target: Target, state: State, rows: list[int], position: int, **how: bool) -> list[mx.array]:
+    hidden, features = target.forward(mx.array(rows)[None], state, at(position), TAPS, **how)
+    assert features is not None
+    return [hidden, features, target.lm_head(hidden, exact=how.get("exact", False))]
+
+
+def same(ours: list[mx.array], theirs: list[mx.array]) -> bool:
+    return all(mx.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: folder.name, scope="module")
+def target(request: pytest.FixtureRequest) -> Target:
+    return load_target(request.param)
+
+
+def test_compiled_layers_give_the_bits_of_those_that_are_not(target: Target) -> None:
+    n = len(PROMPT)
+    for rows in (ROWS, ROWS[:3], ROWS[:1]):
+        compiled, plain = after_the_prompt(target), after_the_prompt(target)
+        assert same(outputs(target, compiled, rows, n), outputs(target, plain, rows, n, commit=True))
+        compiled.commit(len(rows))
+        assert same(compiled.arrays, plain.arrays)
+
+
+@pytest.mark.parametrize("backend", ["reference", "unknown"])  # rows together, and apart
+@pytest.mark.parametrize("width", [2, 3, 5, 8])
+def test_exact_rows_have_the_bits_of_rows_alone(
+    target: Target, width: int, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if backend == "reference" and row_invariance.backend() != "reference":
+        pytest.skip("another BLAS: rows are computed apart here")
+    monkeypatch.setattr(row_invariance, "backend", lambda: backend)
+    n, alone, states = len(PROMPT), after_the_prompt(target), []
+    wanted = []
+    for i, row in enumerate(ROWS[:width]):
+        wanted.append(outputs(target, alone, [row], n + i))
+        alone.commit(1)
+        states.append([array + 0 for array in alone.arrays])  # a copy: buffers are written in place
+    for count in range(1, width + 1):
+        state = after_the_prompt(target)
+        block = outputs(target, state, ROWS[:width], n, exact=True)
+        for i, row in enumerate(wanted):
+            assert same([part[:, i : i + 1] for part in block], row)
+        state.commit(count)
+        probe = [outputs(target, s, [9], n + count) for s in (state, restored(target, states[count - 1]))]
+        assert same(*probe)
+
+
+def restored(target: Target, arrays: list[mx.array]) -> State:
+    state, left = target.new_state(1), list(arrays)
+    for layer in state.layers:
+        if hasattr(layer, "keys"):
+            layer.keys, layer.values = left.pop(0), left.pop(0)
+        else:
+            layer.conv, layer.recurrent = left.pop(0), left.pop(0)
+    return state
+
+
+def test_rows_are_really_computed_apart_where_an_op_is_not_row_invariant(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = load_target(CHECKPOINTS / "target_qwen3_5_4bit")
+    shapes = []
+    for layer in target.layers:  # type: ignore[attr-defined]
+        project = layer.layer.mlp
+        monkeypatch.setattr(layer.layer, "mlp", lambda x, _mlp=project: (shapes.append(x.shape[1]), _mlp(x))[1])
+    for backend, rows in (("unknown", {1}), ("metal", {1}), ("reference", {8})):
+        monkeypatch.setattr(row_invariance, "backend", lambda _backend=backend: _backend)
+        fresh = after_the_prompt(target)
+        shapes.clear()
+        mx.disable_compile()
+        try:
+            outputs(target, fresh, ROWS, len(PROMPT), exact=True)
+        finally:
+            mx.enable_compile()
+        assert set(shapes) == rows
