@@ -101,8 +101,9 @@ class _Target:
         return keys_and_values + self.recurrent + (self.kernel - 1) * self.conv_row if self.recurrent else keys_and_values
 
     def kept(self, block: int) -> int:
-        """What a verified block holds until the count is known: a second recurrent state, and its convolutions' rows."""
-        return self.recurrent + (block + self.kernel - 1) * self.conv_row if self.recurrent else 0
+        """What a verified block holds until the count is known: further recurrent states, and its convolutions' rows."""
+        states = 1 if mx.metal.is_available() else block  # as `targets.gated_delta.recur` gives them
+        return states * self.recurrent + (block + self.kernel - 1) * self.conv_row
 
     def activations(self, rows: int, capacity: int) -> int:
         """What a chunk holds at its worst layer. The factors are measured on the CPU backend, on 28 geometries."""

@@ -54,13 +54,13 @@ class RecurrentLayer:
 
         With `commit` they are committed at once: a chunk of a prompt, in too many sizes to compile for.
         """
-        x, conv_rows, last, writes = (self._rows if commit else self._compiled)(x, state.conv, state.recurrent)
+        x, conv_rows, states, writes = (self._rows if commit else self._compiled)(x, state.conv, state.recurrent)
         if commit:
             rows = x.shape[1]
-            state.advance(mx.contiguous(conv_rows[:, rows:]), last)  # a view would keep all of the chunk's rows alive
+            state.advance(mx.contiguous(conv_rows[:, rows:]), states[-1])  # a view would keep all of the chunk's rows alive
         else:
-            before = state.recurrent
-            state.keep(conv_rows, last, lambda count: replay(count, Writes(*writes), before))
+            before, known = state.recurrent, dict(zip(range(x.shape[1], 0, -1), reversed(states)))
+            state.keep(conv_rows, lambda count: known[count] if count in known else replay(count, Writes(*writes), before))
         return x
 
     def one_by_one(
@@ -69,16 +69,16 @@ class RecurrentLayer:
         """The same, each row as if it were alone."""
         conv, recurrent, outputs, conv_rows, states = state.conv, state.recurrent, [], [state.conv], []
         for row in mx.split(x, x.shape[1], axis=1):
-            output, rows, recurrent, _ = self._compiled(row, conv, recurrent)
+            output, rows, [recurrent], _ = self._compiled(row, conv, recurrent)
             conv = rows[:, 1:]
             outputs.append(output)
             conv_rows.append(rows[:, -1:])
             states.append(recurrent)
-        state.keep(mx.concatenate(conv_rows, axis=1), recurrent, lambda count: states[count - 1])
+        state.keep(mx.concatenate(conv_rows, axis=1), lambda count: states[count - 1])
         return mx.concatenate(outputs, axis=1)
 
-    def _rows(self, x: mx.array, conv: mx.array, recurrent: mx.array) -> tuple[mx.array, mx.array, mx.array, Writes]:
-        """The layer's output, the rows before the convolution with those before them, the state after all, the writes."""
+    def _rows(self, x: mx.array, conv: mx.array, recurrent: mx.array) -> tuple[mx.array, mx.array, list[mx.array], Writes]:
+        """The layer's output, the rows before the convolution with those before them, states as `recur` has them, the writes."""
         net, (B, rows, _) = self.layer.linear_attn, x.shape
         qkv, z, a, b = self.project(net, self.layer.input_layernorm(x))
         conv_rows = mx.concatenate([conv, qkv], axis=1)  # [1, kernel - 1 + rows, conv_dim]
@@ -91,13 +91,13 @@ class RecurrentLayer:
         )
         v = v.reshape(B, rows, net.num_v_heads, net.head_v_dim)
         writes = Writes(k, v, compute_g(net.A_log, a, net.dt_bias), mx.sigmoid(b))
-        y, last = recur(q, writes, recurrent)
+        y, states = recur(q, writes, recurrent)
         y = net.norm(y, z.reshape(B, rows, net.num_v_heads, net.head_v_dim)).reshape(B, rows, -1)
         x = x + net.out_proj(y)
-        return x + self.layer.mlp(self.layer.post_attention_layernorm(x)), conv_rows, last, writes
+        return x + self.layer.mlp(self.layer.post_attention_layernorm(x)), conv_rows, states, writes
 
 
-def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, mx.array]:
+def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, list[mx.array]]:
     """The gated delta rule over rows, one after the other (`mlx_lm.models.gated_delta`).
 
     Args:
@@ -105,16 +105,18 @@ def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, mx.ar
         state: float32 `[1, value_heads, value_dim, key_dim]`.
 
     Returns:
-        `[1, rows, value_heads, value_dim]` and the state after the last row.
+        `[1, rows, value_heads, value_dim]`, and the states after the last rows: after each one in plain MLX, where they
+        all exist anyway, and after the last one from mlx-lm's Metal kernel, which keeps the others in registers.
     """
     if _has_kernel(q):
         y, last = gated_delta_kernel(q, *writes, state)
-        return y, last
-    outputs = []
+        return y, [last]
+    outputs, states = [], []
     for queries, row in zip(_heads_of_values(q, state.shape[1]), zip(*_by_row(writes))):
         state = _write(*row, state)
         outputs.append((state * queries).sum(axis=-1).astype(q.dtype))
-    return mx.stack(outputs, axis=1), state
+        states.append(state)
+    return mx.stack(outputs, axis=1), states
 
 
 def replay(count: int, writes: Writes, state: mx.array) -> mx.array:

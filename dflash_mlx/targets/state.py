@@ -1,14 +1,11 @@
 """What a target remembers of one request: plain arrays of static shape, a layer each.
 
 Where does a rejected row go? In attention layers it stays beyond the committed position, where no mask lets anyone
-see it, until it is written over. In recurrent layers nothing is committed before the count is known: the states
-before and after the block are kept, and the block's own small inputs. `commit` picks the one after all rows where all
-are kept, and else replays the kept ones on the state before. (Keeping the state after every row instead costs a 27B
-target 151 MB a row.)
+see it, until it is written over. In recurrent layers nothing is committed before the count is known: the state before
+the block is kept, and what gives the state after any of its rows.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import mlx.core as mx
 
@@ -21,22 +18,6 @@ class AttentionState(KVBuffer):
     def commit(self, count: int) -> None:
         """Nothing to do: what lies beyond the committed position is masked."""
 
-    def at(self, position: mx.array) -> "AttentionCache":
-        """The state at a position, as mlx-lm's attention layers want it."""
-        return AttentionCache(self, position)
-
-
-class AttentionCache:
-    """What mlx-lm's attention layers ask of a cache, answered from static buffers and a device-side position."""
-
-    def __init__(self, state: AttentionState, position: mx.array) -> None:
-        self.state, self.offset = state, position
-
-    def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
-        """Writes rows `[1, kv_heads, rows, head_dim]` at the position; returns the whole buffers."""
-        self.state.write(keys, values, self.offset)
-        return self.state.keys, self.state.values
-
 
 class RecurrentState:
     """The state of one Gated DeltaNet layer.
@@ -47,17 +28,16 @@ class RecurrentState:
 
     def __init__(self, conv: mx.array, recurrent: mx.array) -> None:
         self.conv, self.recurrent = conv, recurrent
-        self._block: _Block | None = None
+        self._block: tuple[mx.array, Callable[[int], mx.array]] | None = None
 
-    def keep(self, conv_rows: mx.array, last: mx.array, after: Callable[[int], mx.array]) -> None:
+    def keep(self, conv_rows: mx.array, after: Callable[[int], mx.array]) -> None:
         """Holds a block until the count is known.
 
         Args:
             conv_rows: the block's rows before the convolution, with the `kernel - 1` before them in front.
-            last: the recurrent state after all rows.
-            after: gives the recurrent state after the first so many rows, from the block's own small inputs.
+            after: gives the recurrent state after the first so many rows.
         """
-        self._block = _Block(conv_rows, last, after)
+        self._block = conv_rows, after
 
     def advance(self, conv: mx.array, recurrent: mx.array) -> None:
         """Makes rows permanent at once; a block that was never committed is forgotten."""
@@ -66,10 +46,9 @@ class RecurrentState:
     def commit(self, count: int) -> None:
         """Makes the first `count` kept rows permanent and forgets the others."""
         if self._block is not None and count > 0:
-            conv_rows, last, after = self._block
-            before = self.conv.shape[1]
-            self.conv = conv_rows[:, count : count + before]
-            self.recurrent = last if count == conv_rows.shape[1] - before else after(count)
+            conv_rows, after = self._block
+            self.conv = conv_rows[:, count : count + self.conv.shape[1]]
+            self.recurrent = after(count)
         self._block = None
 
     def reserve(self, positions: int) -> None:
@@ -78,12 +57,6 @@ class RecurrentState:
     @property
     def arrays(self) -> list[mx.array]:
         return [self.conv, self.recurrent]
-
-
-class _Block(NamedTuple):
-    conv_rows: mx.array
-    last: mx.array
-    after: Callable[[int], mx.array]
 
 
 class State:

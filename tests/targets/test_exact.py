@@ -4,7 +4,7 @@ import mlx.core as mx
 import pytest
 from fixture_data import CHECKPOINTS, DEMO, expected
 
-from dflash_mlx.targets import State, Target, load_target, row_invariance
+from dflash_mlx.targets import State, Target, gated_delta, load_target, row_invariance
 
 NAMES = [f"target_{family}{suffix}" for family in ("qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_moe") for suffix in ("", "_4bit")]
 FOLDERS = [CHECKPOINTS / name for name in NAMES] + [DEMO / "target"]
@@ -97,3 +97,18 @@ def test_rows_are_really_computed_apart_where_an_op_is_not_row_invariant(monkeyp
         finally:
             mx.enable_compile()
         assert set(shapes) == rows
+
+
+def test_a_state_that_was_not_kept_is_replayed_to_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    n, wanted = len(PROMPT), []
+    for ending in (slice(None), slice(-1, None)):  # as in plain MLX, and as from a kernel that gives the last state only
+        recur = gated_delta.recur
+        monkeypatch.setattr(gated_delta, "recur", lambda *a, _recur=recur, _end=ending: (_recur(*a)[0], _recur(*a)[1][_end]))
+        target = load_target(CHECKPOINTS / "target_qwen3_5_4bit")  # its layers compile with what stands there now
+        for count in range(9):
+            state = after_the_prompt(target)
+            outputs(target, state, ROWS, n)
+            state.commit(count)
+            wanted.append(state.arrays)
+    for kept, replayed in zip(wanted[:9], wanted[9:], strict=True):
+        assert same(kept, replayed)
