@@ -9,7 +9,8 @@ from typing import Literal
 import mlx.core as mx
 from mlx_lm.utils import maybe_set_recommended_wired_limit
 
-from dflash_mlx.decoding.block_size import Costs, FixedBlockSize, Policy
+from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
+from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling

@@ -9,7 +9,7 @@ import mlx.core as mx
 
 from dflash_mlx.checkpoint import materialise, read_config, read_json, size_in_memory
 from dflash_mlx.decoding import calibration
-from dflash_mlx.decoding.block_size import Costs
+from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence

@@ -14,7 +14,7 @@ from fixture_data import CHECKPOINTS, expected
 
 import dflash_mlx as dm
 from dflash_mlx.decoding import calibration
-from dflash_mlx.decoding.block_size import Costs
+from dflash_mlx.decoding.costs import Costs
 
 load = cache(dm.load)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import mlx.core as mx
 
 from dflash_mlx.buffers import GROWTH
-from dflash_mlx.decoding.block_size import Costs
+from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from dflash_mlx.decoding.block_size import Costs, FixedBlockSize, Policy
+from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
+from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle
 from dflash_mlx.decoding.statistics import Recorder
 
