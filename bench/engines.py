@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from itertools import islice
 from statistics import median
 from typing import Any, Literal, cast
@@ -10,6 +11,7 @@ import mlx.core as mx
 
 import dflash_mlx as dm
 from bench.controlled import ControlledDrafter, Plan
+from dflash_mlx.decoding.parity import parity
 from dflash_mlx.drafters import DFlash
 
 
@@ -101,6 +103,10 @@ class Ours:
             if cycle == marks[-1]:
                 break
         return seen
+
+    def parity(self, prompt: list[int], block_sizes: list[int], tokens: int) -> list[dict[str, Any]]:
+        """How often, and at what gap, fast verification differs from plain decoding."""
+        return [asdict(each) for each in parity(self.pair.target, [prompt], block_sizes, tokens)]
 
     def weights(self) -> dict[str, int]:
         """Bytes held by MLX with nothing running."""

@@ -1,6 +1,6 @@
 """What the decoding loop costs, beside plain decoding, mlx-lm and z-lab's loop. See README.md beside this file.
 
-python -m bench.loop [overhead] [bound] [auto] [first-token] [memory] [--rounds 5] [--folder build/bench] [--json]
+python -m bench.loop [overhead] [bound] [auto] [first-token] [memory] [parity] [--rounds 5] [--folder build/bench] [--json]
 """
 
 import argparse
@@ -188,6 +188,14 @@ def memory(bench: Bench) -> Iterator[Row]:
         }
 
 
+def parity(bench: Bench) -> Iterator[Row]:
+    """How often fast verification gives another token than plain decoding, and how close its two best logits are there."""
+    for blas in dict.fromkeys((None, ctypes.util.find_library("openblas"))):
+        with Worker("dflash-mlx", bench.pair("tiny"), blas) as worker:
+            for row in worker("parity", prompt=PROMPT, block_sizes=[2, *BLOCKS], tokens=1000):
+                yield {"pair": "tiny", "blas": blas or "MLX's own", **row}
+
+
 @contextmanager
 def _engines(folder: Path, cycles: int, preload: str | None = None) -> Iterator[tuple[dict[str, Worker], dict[str, list[int]]]]:
     """A process for every engine that is installed, acceptance controlled, and the answers that are drafted from."""
@@ -257,6 +265,7 @@ PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "auto": auto,
     "first-token": first_token,
     "memory": memory,
+    "parity": parity,
 }
 
 

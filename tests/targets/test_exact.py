@@ -1,5 +1,11 @@
 """Bits: of compiled layers, of rows computed together or apart, and of what is left in the state."""
 
+import ctypes.util
+import os
+import platform
+import subprocess
+import sys
+
 import mlx.core as mx
 import pytest
 from fixture_data import CHECKPOINTS, DEMO, expected
@@ -11,6 +17,7 @@ FOLDERS = [CHECKPOINTS / name for name in NAMES] + [DEMO / "target"]
 PROMPT = expected("target_qwen3")["prompt0"].tolist()
 ROWS = [7, 80, 3, 200, 41, 5, 7, 7]
 TAPS = (0, 1)
+OPENBLAS = ctypes.util.find_library("openblas")
 
 
 def at(position: int) -> mx.array:
@@ -112,3 +119,31 @@ def test_a_state_that_was_not_kept_is_replayed_to_the_same_bits(monkeypatch: pyt
             wanted.append(state.arrays)
     for kept, replayed in zip(wanted[:9], wanted[9:], strict=True):
         assert same(kept, replayed)
+
+
+@pytest.mark.skipif(OPENBLAS is None or platform.system() != "Linux", reason="no OpenBLAS to preload")
+def test_exact_rows_have_the_bits_of_rows_alone_under_another_blas_too() -> None:
+    program = """
+import mlx.core as mx
+import sys
+from dflash_mlx.targets import load_target
+mx.set_default_device(mx.cpu)
+target, ids = load_target(sys.argv[1]), mx.array([[7, 80, 3, 200, 41, 5, 7, 7]])
+def logits(widths, exact):
+    state, at, rows = target.new_state(256), 0, []
+    target.forward(mx.arange(60)[None], state, mx.array([0]), commit=True)
+    for width in widths:
+        hidden, _ = target.forward(ids[:, at : at + width], state, mx.array([60 + at]), exact=exact)
+        rows.append(target.lm_head(hidden, exact=exact))
+        state.commit(width)
+        at += width
+    return mx.concatenate(rows, axis=1)
+alone = logits([1] * 8, False)
+print(*(mx.array_equal(logits(widths, exact), alone).item() for widths, exact in (([8], True), ([3, 5], True), ([8], False))))
+"""
+    command = [sys.executable, "-c", program, str(CHECKPOINTS / "target_qwen3_5")]
+    result = subprocess.run(command, env={**os.environ, "LD_PRELOAD": str(OPENBLAS)}, capture_output=True, text=True)
+    exact = result.stdout.split()[:2]
+    assert exact == ["True", "True"], (
+        result.stdout + result.stderr
+    )  # and the third, fast, is False where OpenBLAS's kernel differs
