@@ -82,6 +82,7 @@ def _checks() -> Iterator[Check]:
     yield _memory()
     yield _exact()
     yield _hub_cache()
+    yield _costs()
     yield _demo()
 
 
@@ -126,6 +127,15 @@ def _hub_cache() -> Check:
     return Check("Hub cache", value)
 
 
+def _costs() -> Check:
+    from dflash_mlx.decoding.calibration import folder
+
+    place = next(place for place in (folder(), *folder().parents) if place.is_dir())
+    if os.access(place, os.W_OK):
+        return Check("costs of passes", f"{len(list(folder().glob('*.json')))} measured, in {folder()}; delete to measure again")
+    return Check("costs of passes", f"{folder()}, no permission to write: measured again by every process", False)
+
+
 def _demo() -> Check:
     """Whether the embedded pair answers, and its drafter and target agree: with broken arithmetic they do not."""
     import dflash_mlx
@@ -149,8 +159,8 @@ def _print_parity(model: str, as_json: bool) -> None:
 
     with Progress(quiet=False) as progress:
         pair = dflash_mlx.load(model, drafter=None, progress=progress.loading)
-    prompts = [pair.tokenizer.encode(prompt, raw=True) for prompt in PROMPTS]
-    reports = parity(pair.target, prompts, BLOCK_SIZES, TOKENS)
+        prompts = [pair.tokenizer.encode(prompt, raw=True) for prompt in PROMPTS]
+        reports = parity(pair.target, prompts, BLOCK_SIZES, TOKENS, progress.comparing)
     if as_json:
         write("".join(json.dumps(asdict(report)) + "\n" for report in reports))
         return

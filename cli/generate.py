@@ -42,13 +42,13 @@ def _option(help: str, metavar: str, parser: Callable[[str], Any]) -> Any:
     return typer.Option(help=help, metavar=metavar, parser=parser, show_default=False)
 
 
-def _number(option: str, help: str) -> Any:
+def _number(option: str, example: str, help: str) -> Any:
     """An option of `Sampling`; what it is by default, the checkpoint says."""
-    return _option(help, "X", _parser(option, float, "a number", "0.9"))
+    return _option(help, "X", _parser(option, float, "a number", example))
 
 
-def _whole(option: str, help: str) -> Any:
-    return _option(help, "N", _parser(option, int, "a whole number", "20"))
+def _whole(option: str, example: str, help: str) -> Any:
+    return _option(help, "N", _parser(option, int, "a whole number", example))
 
 
 def generate(
@@ -84,17 +84,26 @@ def generate(
             parser=_parser("--max-tokens", _positive, "a number from 1 up", "256"), metavar="N", help="Stop after N tokens."
         ),
     ] = 256,
-    temperature: Annotated[float | None, _number("--temperature", "0 takes the likeliest token; more is more random.")] = None,
-    top_p: Annotated[float | None, _number("--top-p", "Keep the likeliest tokens that have this probability together.")] = None,
-    top_k: Annotated[int | None, _whole("--top-k", "Keep the N likeliest tokens; 0 keeps all.")] = None,
-    min_p: Annotated[float | None, _number("--min-p", "Keep tokens this likely relative to the likeliest.")] = None,
+    temperature: Annotated[
+        float | None,
+        _number("--temperature", "0.7", "0 takes the likeliest token; more is more random, 1 as the model was trained."),
+    ] = None,
+    top_p: Annotated[
+        float | None, _number("--top-p", "0.9", "Keep the likeliest tokens that have this probability together (0 to 1).")
+    ] = None,
+    top_k: Annotated[int | None, _whole("--top-k", "20", "Keep the N likeliest tokens; 0 keeps all.")] = None,
+    min_p: Annotated[
+        float | None, _number("--min-p", "0.05", "Keep tokens at least this likely relative to the likeliest (0 to 1).")
+    ] = None,
     repetition_penalty: Annotated[
-        float | None, _number("--repetition-penalty", "Divides the odds of tokens already in the text; 1 does nothing.")
+        float | None,
+        _number("--repetition-penalty", "1.1", "Above 1, tokens already in the text become less likely; 1 does nothing."),
     ] = None,
     presence_penalty: Annotated[
-        float | None, _number("--presence-penalty", "Subtracted from the logits of tokens already in the text.")
+        float | None,
+        _number("--presence-penalty", "0.5", "The same, by what is taken from their logits; 0 does nothing."),
     ] = None,
-    seed: Annotated[int | None, _whole("--seed", "Same seed, same text.")] = None,
+    seed: Annotated[int | None, _whole("--seed", "1", "Makes sampled text repeatable (see README).")] = None,
     block_size: Annotated[
         str,
         typer.Option(
@@ -159,7 +168,7 @@ def generate(
     output = JsonLines() if json else Text(show_drafts, quiet)
     last: Chunk | None = None
     try:
-        with closing(_chunks(model, quiet, pair, sampling, request)) as chunks:
+        with closing(_chunks(model, quiet or json, pair, sampling, request)) as chunks:
             for last in chunks:
                 output.chunk(last)
     except KeyboardInterrupt:
@@ -217,7 +226,14 @@ def _chunks(
         given = {name: value for name, value in sampling.items() if value is not None}
         check_sampling(dflash_mlx.Sampling(**given))  # before a model is loaded for nothing
         loaded = dflash_mlx.load(_default_model(quiet) if model is None else model, **pair, progress=progress.loading)
-        stream = loaded.stream(**request, sampling=replace(loaded.default_sampling, **given), progress=progress.prefill)
+        settings = replace(loaded.default_sampling, **given)
+        idle = [name for name in ("top_p", "top_k", "min_p", "seed") if name in given]
+        if idle and settings.temperature == 0 and not quiet:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
+            note(f"{options}: no effect at temperature 0. Add --temperature 0.7, for example.")
+        stream = loaded.stream(**request, sampling=settings, progress=progress.prefill)
+        if request["block_size"] == "auto":
+            loaded.calibrate(request["verify"], progress.measuring)
         first = next(stream)
     yield first
     yield from stream

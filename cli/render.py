@@ -72,10 +72,22 @@ class Progress:
 
     def loading(self, stage: str, done: int, total: int) -> None:
         """The `progress` of `dflash_mlx.load`."""
-        if not stage.startswith("download"):
+        if stage == "first cycle":
+            self._show("trying a cycle (what MLX compiles for it is kept)", done, total)
+        elif not stage.startswith("download"):
             self._show(f"loading the {stage}", done, total)
         elif not self._quiet:
             note(f"{stage}: {total / 1e9:.1f} GB")
+
+    def measuring(self, done: int, total: int) -> None:
+        """The `progress` of `Pair.calibrate`."""
+        if done == 0 and not self._quiet:
+            note("measuring what passes cost on this machine: once for each pair.")
+        self._show("measuring", done, total)
+
+    def comparing(self, done: int, total: int) -> None:
+        """The `progress` of `dflash_mlx.decoding.parity.parity`."""
+        self._show("comparing", done, total)
 
     def prefill(self, done: int, total: int) -> None:
         """The `progress` of `Pair.stream`."""

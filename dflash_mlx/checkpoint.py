@@ -18,7 +18,7 @@ Weights = dict[str, mx.array]
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises CheckpointError where it is not one."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}.", "Get the model's files again.") from error
     if not isinstance(content, dict):

@@ -1,6 +1,5 @@
 """Text in, chunks of text out: one request from prompt to last token."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -263,13 +262,14 @@ def check_sampling(sampling: Sampling) -> None:
         if (not isinstance(value, kind) or isinstance(value, bool)) and not (name == "seed" and value is None):
             wanted = "whole number" if kind is int else "number"
             raise RequestError(f"{name} {value!r} is not a {wanted}.", f"Give {name} a {wanted}, or leave it out.")
+    # beyond these ranges float32 gives no numbers any more
     allowed = {
-        "temperature": (0 <= sampling.temperature < math.inf, "0 or more"),
+        "temperature": (0 <= sampling.temperature <= 1e30, "0 or more"),
         "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1"),
         "top_k": (sampling.top_k >= 0, "0 or more"),
         "min_p": (0 <= sampling.min_p <= 1, "0 to 1"),
-        "repetition_penalty": (0 < sampling.repetition_penalty < math.inf, "more than 0"),
-        "presence_penalty": (math.isfinite(sampling.presence_penalty), "any finite number"),
+        "repetition_penalty": (0.01 <= sampling.repetition_penalty <= 100, "0.01 to 100"),
+        "presence_penalty": (abs(sampling.presence_penalty) <= 1000, "-1000 to 1000"),
         "seed": (sampling.seed is None or 0 <= sampling.seed < 2**64, "0 to 2**64 - 1"),
     }
     for name, (fine, wanted) in allowed.items():

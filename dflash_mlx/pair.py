@@ -14,7 +14,7 @@ from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
-from dflash_mlx.errors import CheckpointError, PairMismatchError, RequestError
+from dflash_mlx.errors import CheckpointError, DFlashError, PairMismatchError, RequestError
 from dflash_mlx.generation import Chunk, Generation, check_sampling, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
 from dflash_mlx.memory import Need, estimate
@@ -128,16 +128,27 @@ class Pair:
             statistics=chunks[-1].statistics,
         )
 
-    def _costs(self, exact: bool) -> Costs:
-        """What cycles cost on this machine: as known, as kept on disk, or measured now."""
+    def calibrate(self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None) -> None:
+        """Measures what cycles cost on this machine, if that is not known yet: a second or two, kept in the user's cache folder.
+
+        The first request with an automatic block size does it too, before its first token.
+
+        Args:
+            progress: called with measurements done and in all, if it comes to measuring.
+        """
+        if self.drafter and self.drafter.config.block_size > 1:
+            self._costs(verify == "exact", progress)
+
+    def _costs(self, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
         if exact not in self._costs_of:
             assert self.drafter
             sizes = size_in_memory(self.target.module), size_in_memory(self.drafter)
             file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact)
             costs = calibration.cached(file)
             if costs is None:
-                costs = calibration.calibrate(self.target, self.drafter, exact)
-                calibration.save(costs, file)
+                costs, undisturbed = calibration.calibrate(self.target, self.drafter, exact, progress)
+                if undisturbed:
+                    calibration.save(costs, file)
             self._costs_of[exact] = costs
         return self._costs_of[exact]
 
@@ -157,8 +168,9 @@ def load(
             folder, a Hub id, or None for plain decoding only.
         drafter_bits: quantise the drafter's projections to this many bits while loading; one that is quantised stays as it is.
         force: do not ask whether the pair and its requests fit into this machine's memory.
-        progress: called with the part being loaded ("target", "drafter", "tokenizer"), parts done, parts in all; and before
-            a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own progress then.
+        progress: called with the part at work ("target", "drafter", "tokenizer", "first cycle"), parts done, parts in
+            all; and before a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own
+            progress then.
 
     Raises:
         ModelNotFoundError: a name leads nowhere.
@@ -175,7 +187,7 @@ def load(
         raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
     tell = progress or (lambda part, done, total: None)
     folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
-    tell("target", 0, 3)
+    tell("target", 0, 4)
     loaded = load_target(folders.target, lazy=True)
     loaded_drafter = load_drafter(folders.drafter, drafter_bits, lazy=True) if folders.drafter else None
     if loaded_drafter:
@@ -190,32 +202,37 @@ def load(
     if not force:
         check_memory(need(SHORTEST_CONTEXT))
     materialise(loaded.module, folders.target)
-    tell("drafter", 1, 3)
+    tell("drafter", 1, 4)
     if loaded_drafter and folders.drafter:
         materialise(loaded_drafter, folders.drafter)
-    tell("tokenizer", 2, 3)
+    tell("tokenizer", 2, 4)
     tokenizer = Tokenizer(folders.target)
+    tell("first cycle", 3, 4)
     check_cycle(loaded, loaded_drafter)
-    tell("tokenizer", 3, 3)
+    tell("first cycle", 4, 4)
     return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), None if force else need)
 
 
 def read_default_sampling(folder: Path) -> Sampling:
-    """The sampling that a model's generation_config.json asks for, as transformers reads it: greedy unless `do_sample`.
+    """The sampling that a model's generation_config.json asks for: greedy unless its `do_sample` is true.
 
     Raises:
         CheckpointError: the file is damaged, or asks for something impossible.
     """
     file = folder / "generation_config.json"
     config = read_json(file) if file.is_file() else {}
-    names = ["repetition_penalty", "presence_penalty"]
-    names += ["temperature", "top_p", "top_k", "min_p"] if config.get("do_sample") else []
-    start = {"temperature": 1.0} if config.get("do_sample") else {}
-    sampling = Sampling(**start | {name: config[name] for name in names if config.get(name) is not None})
+    sampled = config.get("do_sample") is True
+    names = ["repetition_penalty", "presence_penalty", *(["temperature", "top_p", "top_k", "min_p"] if sampled else [])]
+    found = ({"temperature": 1.0} if sampled else {}) | {name: config[name] for name in names if config.get(name) is not None}
+    if isinstance(found.get("top_k"), int | float) and (found["top_k"] == -1 or found["top_k"] % 1 == 0):
+        found["top_k"] = max(0, int(found["top_k"]))  # some write -1 for all, and 20.0
+    sampling = Sampling(**found)
     try:
         check_sampling(sampling)
     except RequestError as error:
-        raise CheckpointError(f"{file} asks for impossible sampling: {error.message}", "Get the model's files again.") from error
+        raise CheckpointError(
+            f"{file} asks for impossible sampling: {error.message}", "Correct the file, or get it again."
+        ) from error
     return sampling
 
 
@@ -234,6 +251,11 @@ def check_cycle(target: Target, drafter: DFlash | None) -> None:
         logits = {"target": plain.logits(plain.forward(anchor))}
         mx.eval(logits)
     except (ValueError, RuntimeError, TypeError, OverflowError) as error:
+        if "Compile::" in str(error) or "filesystem error" in str(error):
+            raise DFlashError(
+                f"MLX cannot compile for this device ({error}).",
+                "Set TMPDIR to a folder you may write to, or MLX_DISABLE_COMPILE=1.",
+            ) from error
         raise CheckpointError(
             f"the target cannot be run ({error}).", "Get the model's files again, or another conversion."
         ) from error

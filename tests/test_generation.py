@@ -192,6 +192,9 @@ def test_a_prompt_longer_than_the_context_is_refused(length: int, small_context_
         ({"sampling": dm.Sampling(temperature=True)}, "temperature"),
         ({"sampling": dm.Sampling(repetition_penalty=0)}, "repetition_penalty"),
         ({"sampling": dm.Sampling(presence_penalty=math.inf)}, "presence_penalty"),
+        ({"sampling": dm.Sampling(temperature=10**400)}, "temperature"),
+        ({"sampling": dm.Sampling(repetition_penalty=1e-39)}, "repetition_penalty"),
+        ({"sampling": dm.Sampling(presence_penalty=-1e39)}, "presence_penalty"),
         ({"sampling": dm.Sampling(seed=1.5)}, "seed"),  # type: ignore[arg-type]
         ({"sampling": dm.Sampling(seed=-1)}, "seed"),
         ({"sampling": dm.Sampling(seed=2**64)}, "seed"),
@@ -241,7 +244,7 @@ def test_the_same_seed_gives_the_same_text_and_another_gives_another(drafter: st
 
 def test_a_seed_gives_the_same_text_with_automatic_block_sizes_too(prompt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full")
-    monkeypatch.setattr(calibration, "calibrate", lambda *_: Costs([(1, 0, 1.0), (8, 0, 1.1)]))
+    monkeypatch.setattr(calibration, "cached", lambda file: Costs([(1, 0, 1.0), (8, 0, 1.1)]))
     results = [pair.generate(prompt, max_tokens=120, sampling=SAMPLED) for _ in range(3)]
     assert len({result.token_ids for result in results}) == 1
     assert len({tuple(result.statistics.block_sizes.items()) for result in results}) == 1
@@ -295,6 +298,9 @@ def test_sampling_is_as_the_checkpoint_says_where_the_request_does_not(tmp_path:
     pair = dm.load(folder, drafter=None)
     asked = pair.generate(prompt, max_tokens=30, sampling=dm.Sampling(repetition_penalty=1.1))
     assert pair.generate(prompt, max_tokens=30).token_ids == asked.token_ids
+    assert default(do_sample=True, top_k=-1) == dm.Sampling(temperature=1.0)
+    assert default(do_sample=True, top_k=20.0).top_k == 20
+    assert default(do_sample="false", **qwen) == dm.Sampling()
     for broken in ({"temperature": -1.0}, {"top_p": 7}, {"top_k": "many"}):
         with pytest.raises(dm.CheckpointError, match="generation_config"):
             default(do_sample=True, **broken)
@@ -308,19 +314,39 @@ def test_costs_are_measured_once_and_kept(prompt: list[int], greedy: list[int], 
     measured = []
     monkeypatch.setenv("XDG_CACHE_HOME", tempfile.mkdtemp())
     calibrate = calibration.calibrate
-    monkeypatch.setattr(calibration, "calibrate", lambda *a: (measured.append(a[2]), calibrate(*a))[1])
+    undisturbed = True
+    monkeypatch.setattr(
+        calibration, "calibrate", lambda *a: (measured.append(a[2]), calibrate(*a)._replace(undisturbed=undisturbed))[1]
+    )
     for _ in range(2):  # in memory, then on disk
         pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full")
         for _ in range(2):
             assert pair.generate(prompt, max_tokens=20).token_ids == tuple(greedy[:20])
     assert measured == [False]
+    undisturbed = False
     pair.generate(prompt, max_tokens=20, verify="exact")
+    pair.calibrate("exact")
     assert measured == [False, True]
+    dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full").calibrate("exact")
+    assert measured == [False, True, True], "what was disturbed must not be kept on disk"
+    dm.load(CHECKPOINTS / "target_qwen3_5", drafter=None).calibrate()  # nothing to measure
     statistics = pair.generate(prompt, max_tokens=20).statistics
     assert statistics.plain_tokens_per_second is not None and statistics.plain_tokens_per_second > 0
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"points": []}', '{"points": [[1, 0, -1], [4, 0, 2]]}', '{"points": "x"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "[" * 99_999,
+        '{"points": []}',
+        '{"points": [[1, 0, 1e308], [4, 0, 2]]}',
+        '{"points": [[1, 0, -1], [4, 0, 2]]}',
+        '{"points": "x"}',
+    ],
+)
 def test_damaged_costs_on_disk_are_measured_again(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "costs.json"
     file.write_text(content)
@@ -339,3 +365,13 @@ def test_where_speculation_cannot_pay_the_drafter_does_not_run(prompt: list[int]
     assert statistics.block_sizes == {1: 39} and statistics.mode == "plain"
     assert statistics.mode_reason == "plain: a 2-row pass costs 2.1x a 1-row pass on this machine"
     assert statistics.plain_tokens_per_second == pytest.approx(1.0)
+
+
+def test_a_wide_pass_that_seems_cheaper_than_a_narrow_one_was_disturbed() -> None:
+    target = fixture_pair().target
+    calm = {1: [0.02, 0.021], 2: [0.022, 0.0225], 4: [0.03, 0.05, 0.031]}
+    assert calibration._calibration(target, calm).undisturbed
+    for disturbed in (calm | {1: [0.06, 0.06]}, calm | {2: [0.022, 0.04]}):
+        found = calibration._calibration(target, disturbed)
+        assert not found.undisturbed
+        assert found.costs.seconds(1, 0) <= found.costs.seconds(2, 0) <= found.costs.seconds(4, 0)

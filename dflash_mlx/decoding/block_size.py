@@ -96,8 +96,8 @@ class _Alarm:
         if self._cycles < ALARM_CYCLES or self._kept >= ALARM_RATE * self._cycles:
             return None
         return (
-            f"hardly any draft is kept ({self._kept} of {self._cycles}): drafter and target may not match, "
-            "or the drafter's precision is wrong"
+            f"hardly any draft is kept ({self._kept} of {self._cycles}): drafter and target may not match, the drafter's "
+            "precision may be wrong, or the temperature is very high"
         )
 
 

@@ -10,9 +10,11 @@ import math
 import os
 import platform
 import time
+from collections.abc import Callable
 from importlib.metadata import version
-from itertools import cycle
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import mlx.core as mx
 
@@ -26,52 +28,76 @@ from dflash_mlx.drafters import DFlash
 from dflash_mlx.targets import Target
 from dflash_mlx.targets.row_invariance import backend
 
-WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 13, 16, 24, 32, 48, 64)  # costs are interpolated between them; kernels step at 5-6 and 12-13
-RUN = 4  # cycles of a width in a row: the first compiles, the last drafts for the next width already
-SECONDS = 1.0  # to go on for: small models, which little things disturb, get several rounds, and the least time counts
+WIDTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # between them, costs are interpolated
+CYCLES = 3  # of a width in a row; the first one compiles
+ROUNDS = 2  # of all widths, so that what disturbs the machine for a moment does not disturb all of a width's cycles
+SECONDS = 2.0  # after which nothing new is started
+LINEAR = 0.95  # of a row each: where passes of 2 and 4 rows cost that, wider ones need not be tried
+DISTURBED = 1.3  # times what was seen at best: where no second cycle comes near that, something else was running
 LONG_CONTEXT = 8192  # positions: few enough for one layer's buffers to be small, enough to see them read
 REPEATS = 5
 
 
-def calibrate(target: Target, drafter: DFlash, exact: bool) -> Costs:
-    """Measures cycles of block sizes up to the drafter's trained one."""
-    schedule = _Schedule(drafter.config.block_size)
+class Calibration(NamedTuple):
+    """What was measured, and whether it is worth keeping: other programs may have disturbed it."""
+
+    costs: Costs
+    undisturbed: bool
+
+
+def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[int, int], None] | None = None) -> Calibration:
+    """Measures cycles of block sizes up to the drafter's trained one.
+
+    Args:
+        progress: called with measurements done and in all.
+    """
+    trained = drafter.config.block_size
+    widths = [width for width in WIDTHS if width < trained] + [trained]
     sequence, sampler = TokenSequence(target, drafter, exact), Sampler(Sampling(), target.config.vocab_size)
     anchor = prefill(sequence, [0, 1, 2], sampler)
-    start = time.perf_counter()
-    for _ in run(sequence, anchor, sampler, schedule, 10**9, take=len):
-        if schedule.round_done and (time.perf_counter() - start > SECONDS or sequence.position > GROWTH):
-            break
-    points = []
-    for width, short in schedule.seconds.items():
-        longer = short + _attention_seconds(target, width, LONG_CONTEXT) - _attention_seconds(target, width, GROWTH)
-        points += [(width, 0, short), (width, LONG_CONTEXT, max(short, longer))]
-    return Costs(points)
+    seconds: dict[int, list[float]] = {}
+    start, done = time.perf_counter(), 0
+    for _ in range(ROUNDS):
+        for width in widths:
+            if len(seconds) > 2 and time.perf_counter() - start > SECONDS:
+                break
+            if progress:
+                progress(done, ROUNDS * len(widths))
+            timer = _Timer(width)
+            for cycle in islice(run(sequence, anchor, sampler, timer, CYCLES * width, len), CYCLES):
+                anchor = mx.array(cycle.token_ids[-1:], mx.int32)
+            seconds.setdefault(width, []).extend(timer.seconds[1:])
+            done += 1
+            if width == 4 and all(min(seconds[w]) > LINEAR * w * min(seconds[1]) for w in (2, 4)):
+                widths = widths[:3]
+                break
+    return _calibration(target, seconds)
 
 
-class _Schedule:
-    """Block sizes in turn, a run of cycles each.
+class _Timer:
+    """One block size, and the seconds of its cycles."""
 
-    Attributes:
-        seconds: the least that a cycle of each block size took.
-        round_done: whether the last cycle was a round's last.
-    """
-
-    def __init__(self, trained_block_size: int) -> None:
-        widths = [width for width in WIDTHS if width < trained_block_size] + [trained_block_size]
-        self.seconds = dict.fromkeys(widths, math.inf)
-        self.round_done = False
-        self._round = [(width, i) for width in widths for i in range(RUN)]
-        self._asked, self._done = cycle(self._round), cycle(self._round)
+    def __init__(self, block_size: int) -> None:
+        self.block_size, self.seconds = block_size, list[float]()
 
     def next(self, position: int) -> int:
-        return next(self._asked)[0]
+        return self.block_size
 
     def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
-        width, i = next(self._done)
-        if block_size == width and 0 < i < RUN - 1:
-            self.seconds[width] = min(self.seconds[width], seconds)
-        self.round_done = (width, i) == self._round[-1]
+        if block_size == self.block_size:  # exact verification cuts a block where buffers grow
+            self.seconds.append(seconds)
+
+
+def _calibration(target: Target, seconds: dict[int, list[float]]) -> Calibration:
+    points: list[tuple[int, int, float]] = []
+    undisturbed, at_least = True, math.inf
+    for width, seen in sorted(seconds.items(), reverse=True):
+        best, *others = sorted(seen)
+        undisturbed &= min(others, default=best) <= DISTURBED * best and best <= DISTURBED * at_least
+        at_least = min(best, at_least)  # fewer rows are never dearer
+        attention = _attention_seconds(target, width, LONG_CONTEXT) - _attention_seconds(target, width, GROWTH)
+        points += [(width, 0, at_least), (width, LONG_CONTEXT, at_least + max(0.0, attention))]
+    return Calibration(Costs(points), undisturbed)
 
 
 def _attention_seconds(target: Target, rows: int, capacity: int) -> float:
@@ -96,15 +122,20 @@ def file_for(*facts: object) -> Path:
     machine = platform.system(), platform.machine(), mx.device_info().get("device_name"), os.cpu_count(), mx.default_device()
     versions = version("mlx"), version("dflash-mlx"), backend()
     name = hashlib.sha256(repr((facts, machine, versions)).encode()).hexdigest()[:32]
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "dflash-mlx" / "costs" / f"{name}.json"
+    return folder() / f"{name}.json"
+
+
+def folder() -> Path:
+    """Where costs are kept: in the user's cache folder."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(cache if os.path.isabs(cache) else os.path.expanduser("~/.cache")) / "dflash-mlx" / "costs"
 
 
 def cached(file: Path) -> Costs | None:
     """Costs that `save` wrote; None: there are none that can be used."""
     try:
         return Costs.from_dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, ArithmeticError, RecursionError):
         return None
 
 

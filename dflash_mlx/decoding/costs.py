@@ -32,8 +32,8 @@ class Costs:
 
     def __init__(self, points: Iterable[tuple[int, int, float]]) -> None:
         self.points = tuple(sorted((int(w), int(n), float(s)) for w, n, s in points))
-        if not all(w >= 1 and n >= 0 and 0 < s < math.inf for w, n, s in self.points):
-            raise ValueError(f"costs need block sizes from 1, contexts from 0 and positive seconds: {self.points}")
+        if not all(w >= 1 and n >= 0 and 1e-7 < s < 1e4 for w, n, s in self.points):
+            raise ValueError(f"costs need block sizes from 1, contexts from 0 and sensible seconds: {self.points}")
         seconds: dict[int, dict[int, float]] = {}
         for w, n, _ in self.points:
             seconds.setdefault(w, {})[n] = median(s for v, m, s in self.points if (v, m) == (w, n))

@@ -1,6 +1,6 @@
 """How far `fast` verification is from plain decoding: the same tokens, row by row and in blocks, compared."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -27,7 +27,13 @@ class Parity:
     largest_difference: float
 
 
-def parity(target: Target, prompts: Sequence[Sequence[int]], block_sizes: Sequence[int], tokens: int = 64) -> list[Parity]:
+def parity(
+    target: Target,
+    prompts: Sequence[Sequence[int]],
+    block_sizes: Sequence[int],
+    tokens: int = 64,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Parity]:
     """Compares verification in blocks with plain greedy decoding, teacher-forced: blocks are given plain decoding's tokens.
 
     Plain decoding goes on for `tokens` tokens behind each prompt, whatever they are; then each block size verifies the
@@ -36,10 +42,13 @@ def parity(target: Target, prompts: Sequence[Sequence[int]], block_sizes: Sequen
     Args:
         prompts: token ids, each prompt short enough for one pass.
         tokens: at least the largest block size.
+        progress: called with prompts done and in all.
     """
     gaps: dict[int, list[mx.array]] = {size: [] for size in block_sizes}
     differences: dict[int, list[mx.array]] = {size: [] for size in block_sizes}
-    for prompt in prompts:
+    for done, prompt in enumerate(prompts):
+        if progress:
+            progress(done, len(prompts))
         ids, plain = _plain(target, prompt, tokens)
         top = mx.sort(plain, axis=-1)[:, -2:]
         for size in block_sizes:

@@ -21,7 +21,7 @@ from dflash_mlx.targets import row_invariance
 
 GB = 10**9
 NAMES = ["dflash-mlx", "mlx", "mlx-lm", "Python", "system", "device", "Metal", "memory", "exact verification", "Hub cache"]
-NAMES += ["demo pair"]
+NAMES += ["costs of passes", "demo pair"]
 
 
 @pytest.fixture(autouse=True)
