@@ -103,8 +103,7 @@ def new_request(
         )
     if raw and not isinstance(prompt, str):
         raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
-    if verify not in ("fast", "exact"):
-        raise RequestError(f"verify {verify!r} is not known.", 'Use verify="fast" or verify="exact".')
+    check_verify(verify)
     stops = (stop,) if isinstance(stop, str) else stop
     if not isinstance(stops, Sequence) or not all(isinstance(s, str) and s for s in stops):
         raise RequestError(
@@ -251,6 +250,12 @@ def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> in
 def _check_whole(name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise RequestError(f"{name} {value!r} is not a whole number of 1 or more.", f"Give {name} a number like 4.")
+
+
+def check_verify(verify: str) -> None:
+    """Raises RequestError for what is neither "fast" nor "exact"."""
+    if verify not in ("fast", "exact"):
+        raise RequestError(f"verify {verify!r} is not known.", 'Use verify="fast" or verify="exact".')
 
 
 def check_sampling(sampling: Sampling) -> None:

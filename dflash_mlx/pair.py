@@ -15,7 +15,7 @@ from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import CheckpointError, DFlashError, PairMismatchError, RequestError
-from dflash_mlx.generation import Chunk, Generation, check_sampling, generate_stream, new_request
+from dflash_mlx.generation import Chunk, Generation, check_sampling, check_verify, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
 from dflash_mlx.memory import Need, estimate
 from dflash_mlx.memory import check as check_memory
@@ -136,6 +136,7 @@ class Pair:
         Args:
             progress: called with measurements done and in all, if it comes to measuring.
         """
+        check_verify(verify)
         if self.drafter and self.drafter.config.block_size > 1:
             self._costs(verify == "exact", progress)
 

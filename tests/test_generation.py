@@ -368,10 +368,20 @@ def test_where_speculation_cannot_pay_the_drafter_does_not_run(prompt: list[int]
 
 
 def test_a_wide_pass_that_seems_cheaper_than_a_narrow_one_was_disturbed() -> None:
-    target = fixture_pair().target
+    pair = fixture_pair()
+    assert pair.drafter
     calm = {1: [0.02, 0.021], 2: [0.022, 0.0225], 4: [0.03, 0.05, 0.031]}
-    assert calibration._calibration(target, calm).undisturbed
+    assert calibration._calibration(pair.target, pair.drafter, False, calm).undisturbed
     for disturbed in (calm | {1: [0.06, 0.06]}, calm | {2: [0.022, 0.04]}):
-        found = calibration._calibration(target, disturbed)
+        found = calibration._calibration(pair.target, pair.drafter, False, disturbed)
         assert not found.undisturbed
         assert found.costs.seconds(1, 0) <= found.costs.seconds(2, 0) <= found.costs.seconds(4, 0)
+
+
+def test_the_first_chunk_says_already_how_decoding_goes_on(prompt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full")
+    monkeypatch.setattr(calibration, "cached", lambda file: Costs([(1, 0, 1.0), (8, 0, 1.1)]))
+    statistics = pair.generate(prompt, max_tokens=1).statistics
+    assert (statistics.mode, statistics.mode_reason) == ("speculative", None)
+    with pytest.raises(dm.RequestError, match="verify"):
+        pair.calibrate("exakt")  # type: ignore[arg-type]

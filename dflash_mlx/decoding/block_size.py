@@ -168,19 +168,24 @@ class Policy:
         self._resume = 0.0  # seconds that going back to speculation took beyond its cycle, last time
         self._last = 1  # rows of the last recorded cycle
         self._tried = False
+        if not self.plain_only:
+            self._choose(0)
 
     def next(self, position: int) -> int:
         """Rows of the next cycle, behind `position` committed rows."""
         self._position = position
         if self.plain_only:
             return 1
+        self._choose(position)
+        probe = self._probe(position, self._speeds(position))
+        self._asked.append(probe is not None)
+        return probe or self._width
+
+    def _choose(self, position: int) -> None:
         speeds = self._speeds(position)
         best = int(np.argmax(speeds)) + 1
         if speeds[best - 1] > MARGIN * speeds[self._width - 1]:
             self._width = best
-        probe = self._probe(position, speeds)
-        self._asked.append(probe is not None)
-        return probe or self._width
 
     def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
         """The oldest cycle asked for is done.
@@ -226,7 +231,7 @@ class Policy:
     @property
     def reason(self) -> str | None:
         """Why decoding is plain now, or what is wrong with speculation. None: nothing to tell."""
-        if self._alarm.text or (self._width > 1 and not self.plain_only):
+        if self._alarm.text or self._width > 1:
             return self._alarm.text
         seconds = self._seconds(self._position)
         if self.plain_only or self._best_gain(seconds) <= WORTHWHILE:

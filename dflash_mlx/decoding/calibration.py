@@ -9,8 +9,10 @@ import json
 import math
 import os
 import platform
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -24,9 +26,9 @@ from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
-from dflash_mlx.drafters import DFlash
-from dflash_mlx.targets import Target
-from dflash_mlx.targets.row_invariance import backend
+from dflash_mlx.drafters import DFlash, DrafterConfig
+from dflash_mlx.targets import Target, TargetConfig
+from dflash_mlx.targets.row_invariance import backend, rows_apart
 
 WIDTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # between them, costs are interpolated
 CYCLES = 3  # of a width in a row; the first one compiles
@@ -53,8 +55,8 @@ def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[
     """
     trained = drafter.config.block_size
     widths = [width for width in WIDTHS if width < trained] + [trained]
-    sequence, sampler = TokenSequence(target, drafter, exact), Sampler(Sampling(), target.config.vocab_size)
-    anchor = prefill(sequence, [0, 1, 2], sampler)
+    sampler = Sampler(Sampling(), target.config.vocab_size)
+    sequence: TokenSequence | None = None
     seconds: dict[int, list[float]] = {}
     start, done = time.perf_counter(), 0
     for _ in range(ROUNDS):
@@ -63,6 +65,9 @@ def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[
                 break
             if progress:
                 progress(done, ROUNDS * len(widths))
+            if sequence is None or GROWTH - sequence.position % GROWTH < CYCLES * width:  # buffers shall not grow meanwhile
+                sequence = TokenSequence(target, drafter, exact)
+                anchor = prefill(sequence, [0, 1, 2], sampler)
             timer = _Timer(width)
             for cycle in islice(run(sequence, anchor, sampler, timer, CYCLES * width, len), CYCLES):
                 anchor = mx.array(cycle.token_ids[-1:], mx.int32)
@@ -71,7 +76,7 @@ def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[
             if width == 4 and all(min(seconds[w]) > LINEAR * w * min(seconds[1]) for w in (2, 4)):
                 widths = widths[:3]
                 break
-    return _calibration(target, seconds)
+    return _calibration(target, drafter, exact, seconds)
 
 
 class _Timer:
@@ -84,25 +89,34 @@ class _Timer:
         return self.block_size
 
     def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
-        if block_size == self.block_size:  # exact verification cuts a block where buffers grow
-            self.seconds.append(seconds)
+        self.seconds.append(seconds)
 
 
-def _calibration(target: Target, seconds: dict[int, list[float]]) -> Calibration:
+def _calibration(target: Target, drafter: DFlash, exact: bool, seconds: dict[int, list[float]]) -> Calibration:
     points: list[tuple[int, int, float]] = []
     undisturbed, at_least = True, math.inf
     for width, seen in sorted(seconds.items(), reverse=True):
         best, *others = sorted(seen)
         undisturbed &= min(others, default=best) <= DISTURBED * best and best <= DISTURBED * at_least
         at_least = min(best, at_least)  # fewer rows are never dearer
-        attention = _attention_seconds(target, width, LONG_CONTEXT) - _attention_seconds(target, width, GROWTH)
-        points += [(width, 0, at_least), (width, LONG_CONTEXT, at_least + max(0.0, attention))]
+        longer = _attention_seconds(target, drafter, exact, width, LONG_CONTEXT)
+        longer -= _attention_seconds(target, drafter, exact, width, GROWTH)
+        points += [(width, 0, at_least), (width, LONG_CONTEXT, at_least + max(0.0, longer))]
     return Calibration(Costs(points), undisturbed)
 
 
-def _attention_seconds(target: Target, rows: int, capacity: int) -> float:
-    """What the attention layers of one pass take to read buffers of `capacity` positions."""
-    config, dtype = target.config, target.embed(mx.array([[0]])).dtype
+def _attention_seconds(target: Target, drafter: DFlash, exact: bool, rows: int, capacity: int) -> float:
+    """What the attention of one cycle takes to read buffers of `capacity` positions, but for windows, which do not grow."""
+    dtype = target.embed(mx.array([[0]])).dtype
+    passes, at_once = (rows, 1) if exact and rows_apart("attention") else (1, rows)
+    seconds = target.config.attention_layers * passes * _layer_seconds(target.config, dtype, at_once, capacity)
+    full = sum(drafter.config.window(i) is None for i in range(drafter.config.num_hidden_layers))
+    if rows > 1 and full:
+        seconds += full * _layer_seconds(drafter.config, drafter.dtype, rows, capacity)
+    return seconds
+
+
+def _layer_seconds(config: TargetConfig | DrafterConfig, dtype: mx.Dtype, rows: int, capacity: int) -> float:
     queries = mx.zeros((1, config.num_attention_heads, rows, config.head_dim), dtype)
     keys, values = (mx.zeros((1, config.num_key_value_heads, capacity, config.head_dim), dtype) for _ in range(2))
     mask = mx.ones((rows, capacity), mx.bool_)
@@ -114,7 +128,7 @@ def _attention_seconds(target: Target, rows: int, capacity: int) -> float:
             queries = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=1.0, mask=mask)
         mx.eval(queries)
         times.append(time.perf_counter() - start)
-    return min(times) / REPEATS * config.attention_layers
+    return min(times) / REPEATS
 
 
 def file_for(*facts: object) -> Path:
@@ -141,10 +155,11 @@ def cached(file: Path) -> Costs | None:
 
 def save(costs: Costs, file: Path) -> None:
     """Keeps costs for the next time, where the disk allows it."""
-    part = file.with_suffix(f".{os.getpid()}")
+    part = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps(costs.to_dict()), encoding="utf-8")
         part.replace(file)
     except OSError:  # a read-only home: it is measured again next time
-        pass
+        with suppress(OSError):
+            part.unlink()

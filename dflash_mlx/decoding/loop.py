@@ -39,7 +39,12 @@ class Cycle(NamedTuple):
 class BlockSizes(Protocol):
     """What chooses block sizes; see `dflash_mlx.decoding.block_size`."""
 
-    def next(self, position: int) -> int: ...
+    def next(self, position: int) -> int:
+        """Rows of the next cycle, 1 to the drafter's trained size, without a drafter 1.
+
+        It is asked while the cycle before is running, which began at `position`, and nothing is recorded of it yet.
+        """
+        ...
 
     def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None: ...
 
@@ -78,8 +83,8 @@ def run(
         verdict = sampler.accept(draft, sequence.logits(hidden))
         answer = mx.concatenate([verdict.accepted, verdict.tokens, draft.ids])
         mx.async_eval(answer)
-        width = min(block_sizes.next(position), max_tokens - 1)
-        ahead = sequence.draft_ahead(verdict, max(width, 1), sampler.draw)
+        width = min(block_sizes.next(position), max_tokens - 1) if max_tokens > 1 else 1
+        ahead = sequence.draft_ahead(verdict, width, sampler.draw)
         mx.async_eval(ahead)
         [accepted], tokens, drafted = sequence.read(answer, 1, rows, rows - 1)
         count = take(tokens[: accepted + 1])
@@ -91,7 +96,7 @@ def run(
         yield Cycle(tokens[:count], drafted, min(accepted, count))
         start = time.perf_counter()
         anchor = mx.array(tokens[count - 1 : count], mx.int32)
-        draft = ahead if count == accepted + 1 else sequence.draft(anchor, max(width, 1), sampler.draw)
+        draft = ahead if count == accepted + 1 else sequence.draft(anchor, width, sampler.draw)
 
 
 def _first(draft: Draft, count: int) -> Draft:

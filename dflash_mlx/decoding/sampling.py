@@ -10,8 +10,10 @@ import mlx.core as mx
 from dflash_mlx.decoding.acceptance import Verdict, accept_greedy, accept_sampled, draw_by_weight
 from dflash_mlx.drafters import Draft
 from dflash_mlx.drafters.dflash import greedy
+from dflash_mlx.errors import RequestError
 
-# mlx-lm's contract: tokens of the text so far, int32 [n], and the logits after them, [1, vocab] -> logits [1, vocab]
+# mlx-lm's contract: tokens of the text so far, int32 [n], and the logits after them, [1, vocab] -> logits [1, vocab], of
+# which at least one must be above -inf
 LogitsProcessor = Callable[[mx.array, mx.array], mx.array]
 
 
@@ -112,7 +114,7 @@ class Sampler:
             text, rows = mx.array(self._tokens, mx.int32), []
             for i, row in enumerate(mx.split(logits, logits.shape[0])):
                 for process in self.processors:
-                    row = process(mx.concatenate([text, drafts[:i]]), row)
+                    row = _checked(process(mx.concatenate([text, drafts[:i]]), row), row.shape)
                 rows.append(row)
             logits = mx.concatenate(rows)
         if self.sampling.penalising:
@@ -125,8 +127,10 @@ class Sampler:
     def distribution(self, logits: mx.array, filtered: bool = True) -> mx.array:
         """Probabilities, float32 `[..., vocab]`, of logits `[..., vocab]`: temperature, then the filters if `filtered`."""
         logits = logits.astype(mx.float32)
-        # the best becomes 0: no temperature overflows it; 1e-30 stands for those that float32 takes for 0
-        logits = (logits - logits.max(axis=-1, keepdims=True)) / max(self.sampling.temperature, 1e-30)
+        best = logits.max(axis=-1, keepdims=True)
+        # the best becomes 0, also where a processor made it infinite: no temperature overflows it; 1e-30 stands for those
+        # that float32 takes for 0
+        logits = mx.where(logits == best, 0, logits - best) / max(self.sampling.temperature, 1e-30)
         if filtered:
             logits = mx.where(logits < self._lowest_kept(logits), -mx.inf, logits)
         return mx.softmax(logits, axis=-1)
@@ -157,3 +161,14 @@ class Sampler:
     def _next_key(self) -> mx.array:
         self.key, key = mx.random.split(self.key)
         return key
+
+
+def _checked(logits: object, shape: tuple[int, ...]) -> mx.array:
+    """What a logits processor returned, if it can be used: nobody else checks its width."""
+    if not isinstance(logits, mx.array) or logits.shape != shape:
+        found = list(logits.shape) if isinstance(logits, mx.array) else type(logits).__name__
+        raise RequestError(
+            f"a logits processor returned {found}, not logits {list(shape)}.",
+            "Let it return an array shaped like the one it gets.",
+        )
+    return logits

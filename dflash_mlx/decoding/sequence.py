@@ -25,7 +25,7 @@ class TokenSequence:
     Attributes:
         exact: whether the target's result for a row must not depend on the rows beside it.
         position: how many rows are committed.
-        device_reads: how often the host has waited for the device to tell it something.
+        device_reads: how often the loop has waited for the device to tell it something.
     """
 
     def __init__(self, target: Target, drafter: DFlash | None, exact: bool = False) -> None:
@@ -74,6 +74,7 @@ class TokenSequence:
             self._waiting.append(self._features[:, :count])
             if self.position - self._injected >= QUEUE:
                 self._inject()
+                mx.async_eval(self.arrays)  # nobody else asks for it while the drafter rests: the features would stay
         self._features, self._ahead = None, False
 
     def draft(self, anchor: mx.array, block_size: int, draw: Draw) -> Draft:

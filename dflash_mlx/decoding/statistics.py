@@ -29,7 +29,7 @@ class Statistics:
         tokens_per_second: generated tokens after the first / time after the first.
         plain_tokens_per_second: what plain decoding would reach, estimated; None: not measured.
         peak_memory_bytes: the most that MLX has held in this process.
-        device_reads: how often the host waited for the device.
+        device_reads: how often decoding waited for the device to tell it something.
         mode: whether the drafter is at work; where the block size is chosen automatically, this changes as text and costs do.
         mode_reason: why decoding is plain, or what is wrong with the drafts; None: there is nothing to tell.
     """
@@ -76,7 +76,8 @@ class Recorder:
         self.generated += len(cycle.token_ids)
         self.cycles += 1
         self.block_sizes[cycle.block_size] += 1
-        self.drafted.update(range(len(cycle.drafted)))
+        stopped = cycle.accepted == len(cycle.token_ids)  # behind a stop, nobody knows what would have been kept
+        self.drafted.update(range(cycle.accepted if stopped else len(cycle.drafted)))
         self.accepted.update(range(cycle.accepted))
 
     def statistics(self, sequence: TokenSequence, policy: Policy | FixedBlockSize) -> Statistics:

@@ -6,6 +6,7 @@ Ours, because the halves can be compiled for good: only what stands between them
 import mlx.core as mx
 import mlx.nn as nn
 
+from dflash_mlx.targets.row_invariance import Op
 from dflash_mlx.targets.state import AttentionState
 
 
@@ -13,7 +14,12 @@ class AttentionLayer:
     """One layer of `mlx_lm.models.qwen3`, `qwen3_moe` or `qwen3_next`, called as a function of rows and state.
 
     Where `q_proj` is twice as wide as the heads, its second half gates the heads' outputs.
+
+    Attributes:
+        ops: what it does beside its modules, for exact verification.
     """
+
+    ops: tuple[Op, ...] = ("attention", "rope", "elementwise")
 
     def __init__(self, layer: nn.Module, heads: int, kv_heads: int, head_dim: int) -> None:
         self.layer, self.heads, self.kv_heads, self.head_dim = layer, heads, kv_heads, head_dim

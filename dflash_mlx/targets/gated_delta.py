@@ -11,6 +11,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.gated_delta import compute_g, gated_delta_kernel, normalize_qk
 
+from dflash_mlx.targets.row_invariance import Op
 from dflash_mlx.targets.state import RecurrentState
 
 
@@ -42,7 +43,13 @@ class Writes(NamedTuple):
 
 
 class RecurrentLayer:
-    """One layer of `mlx_lm.models.qwen3_5` or `qwen3_next`, called as a function of rows and state."""
+    """One layer of `mlx_lm.models.qwen3_5` or `qwen3_next`, called as a function of rows and state.
+
+    Attributes:
+        ops: what it does beside its modules, for exact verification.
+    """
+
+    ops: tuple[Op, ...] = ("recurrence", "norm", "elementwise")
 
     def __init__(self, layer: nn.Module, project: Callable[[nn.Module, mx.array], Projected]) -> None:
         """project: gives the input projections of the layer's `linear_attn` over `[1, rows, hidden]`."""

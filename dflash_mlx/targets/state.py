@@ -5,7 +5,7 @@ see it, until it is written over. In recurrent layers nothing is committed befor
 the block is kept, and what gives the state after any of its rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import mlx.core as mx
 
@@ -15,8 +15,9 @@ from dflash_mlx.buffers import KVBuffer
 class AttentionState(KVBuffer):
     """K and V of one attention layer."""
 
-    def commit(self, count: int) -> None:
-        """Nothing to do: what lies beyond the committed position is masked."""
+    def committed(self, count: int) -> "AttentionState":
+        """Itself: what lies beyond the committed position is masked."""
+        return self
 
 
 class RecurrentState:
@@ -43,13 +44,12 @@ class RecurrentState:
         """Makes rows permanent at once; a block that was never committed is forgotten."""
         self.conv, self.recurrent, self._block = conv, recurrent, None
 
-    def commit(self, count: int) -> None:
-        """Makes the first `count` kept rows permanent and forgets the others."""
-        if self._block is not None and count > 0:
-            conv_rows, after = self._block
-            self.conv = conv_rows[:, count : count + self.conv.shape[1]]
-            self.recurrent = after(count)
-        self._block = None
+    def committed(self, count: int) -> "RecurrentState":
+        """The state with the first `count` kept rows made permanent and the others forgotten."""
+        if self._block is None or count == 0:
+            return RecurrentState(self.conv, self.recurrent)
+        conv_rows, after = self._block
+        return RecurrentState(conv_rows[:, count : count + self.conv.shape[1]], after(count))
 
     def reserve(self, positions: int) -> None:
         """Nothing to do: the size does not depend on the number of positions."""
@@ -62,7 +62,7 @@ class RecurrentState:
 class State:
     """The states of all layers of a target."""
 
-    def __init__(self, layers: list[AttentionState | RecurrentState]) -> None:
+    def __init__(self, layers: Sequence[AttentionState | RecurrentState]) -> None:
         self.layers = layers
 
     def reserve(self, positions: int) -> None:
@@ -71,9 +71,8 @@ class State:
             layer.reserve(positions)
 
     def commit(self, count: int) -> None:
-        """Makes the first `count` rows of the last forward permanent and forgets the others."""
-        for layer in self.layers:
-            layer.commit(count)
+        """Makes the first `count` rows of the last forward permanent and forgets the others: in all layers, or in none."""
+        self.layers = [layer.committed(count) for layer in self.layers]
 
     def visible(self, position: mx.array, rows: int) -> mx.array:
         """What `rows` rows at `position` see of the attention buffers: bool `[rows, capacity]`, causal."""
@@ -82,5 +81,5 @@ class State:
 
     @property
     def arrays(self) -> list[mx.array]:
-        """Every committed array, for `mx.eval`."""
+        """Every array that is kept when a block is forgotten, for `mx.eval`."""
         return [array for layer in self.layers for array in layer.arrays]

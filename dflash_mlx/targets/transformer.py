@@ -36,8 +36,7 @@ OPS: dict[type[nn.Module], tuple[Op, ...]] = {
     nn.Linear: ("matmul", "elementwise"),
     nn.QuantizedLinear: ("quantised matmul", "elementwise"),
     nn.RMSNorm: ("norm",),
-    nn.RoPE: ("rope", "attention"),
-    nn.Conv1d: ("convolution", "recurrence"),
+    nn.Conv1d: ("convolution",),
     SwitchLinear: ("gather", "router"),
     QuantizedSwitchLinear: ("quantised gather", "router"),
 }
@@ -62,7 +61,7 @@ class TransformerTarget(Target):
             head_dim=args.head_dim,
         )
         self.layers = [self._new_layer(layer) for layer in text.model.layers]
-        self._ops = [_ops_of(layer) for layer in text.model.layers]
+        self._ops = [layer.ops + _ops_of(layer.layer) for layer in self.layers]
 
     def _new_layer(self, layer: nn.Module) -> AttentionLayer | RecurrentLayer:
         if "linear_attn" in layer:

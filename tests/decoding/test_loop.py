@@ -343,3 +343,18 @@ def test_buffers_are_written_in_place(drafter: str) -> None:
         cycles.close()
         # less than one buffer: what comes and goes are the scores of a row or two
         assert mx.get_peak_memory() - before < min(buffer.nbytes for buffer in sequence.context.arrays)
+
+
+def test_features_that_wait_do_not_pile_up_while_the_drafter_rests() -> None:
+    sequence = new_sequence("target_qwen3_5", "dflash2_swa")
+    assert sequence.context
+    sequence.reserve(3000)
+    sequence.context.reserve(3000)
+    sampler = greedy_sampler(sequence)
+    anchor = prefill(sequence, [5, 9, 200], sampler)
+    held = []
+    for done, _ in enumerate(run(sequence, anchor, sampler, FixedBlockSize(1), 2100, len)):
+        if done % 512 == 20 and done > 512:
+            mx.synchronize()
+            held.append(mx.get_active_memory())
+    assert len(held) == 4 and max(held) - min(held) < 100_000  # 1,500 tokens of features are 1.2 MB

@@ -12,6 +12,7 @@ from sampling_reference import distribution, misfit
 
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.drafters import Draft
+from dflash_mlx.errors import RequestError
 
 VOCAB = 200
 TEXT = [7, 3, 150, 3, 42]
@@ -250,3 +251,24 @@ def test_at_temperature_zero_a_drafter_takes_the_best() -> None:
     scores = mx.array(logits_of(5))
     index, q = Sampler(Sampling(top_k=3, presence_penalty=1.0), VOCAB, TEXT).draw(scores, True)
     assert q is None and index.dtype == mx.int32 and index.tolist() == np.array(scores).argmax(-1).tolist()
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_a_processor_forces_a_token_by_making_it_infinite(temperature: float) -> None:
+    def force(tokens: mx.array, logits: mx.array) -> mx.array:
+        logits[:, 5] = mx.inf
+        return logits
+
+    sampler = Sampler(Sampling(temperature=temperature, top_p=0.9, seed=1), 8, [1], [force])
+    drafts = Draft(mx.array([5, 5, 2], mx.int32), None)
+    verdict = sampler.accept(drafts, mx.random.normal((4, 8), key=mx.random.key(0)))
+    assert verdict.accepted.tolist() == [2] and verdict.tokens.tolist()[:3] == [5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, [0.0] * 8, mx.zeros(8), mx.zeros((1, 9)), mx.zeros((1, 7)), mx.zeros((2, 8)), mx.zeros((1, 1, 8))], ids=repr
+)
+def test_what_a_processor_returns_must_be_logits(wrong: object) -> None:
+    sampler = Sampler(Sampling(), 8, [1], [lambda tokens, logits: wrong])  # type: ignore[list-item,return-value]
+    with pytest.raises(RequestError, match="logits processor"):
+        sampler.accept(Draft(mx.array([3], mx.int32), None), mx.zeros((2, 8)))

@@ -40,3 +40,11 @@ def test_plain_speed_is_the_policys_estimate_where_there_is_one() -> None:
     figures = Recorder(3).statistics(after(reads=0), policy)
     assert figures.plain_tokens_per_second == pytest.approx(1 / 0.75)
     assert figures.mode == "plain" and figures.mode_reason is not None and figures.mode_reason.startswith("plain: ")
+
+
+def test_drafts_behind_a_stop_do_not_count_as_tried() -> None:
+    recorder = Recorder(3)
+    recorder.first()
+    for cycle in (Cycle([1, 2, 3, 4], [1, 2, 3], 3), Cycle([5], [5, 6, 7], 1)):  # the second one stops at its first token
+        recorder.cycle(cycle)
+    assert recorder.statistics(after(reads=3), FixedBlockSize(4)).acceptance_by_position == [1.0, 1.0, 1.0]

@@ -1,16 +1,22 @@
 """Bits: of compiled layers, of rows computed together or apart, and of what is left in the state."""
 
 import ctypes.util
+import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
 from fixture_data import CHECKPOINTS, DEMO, expected
+from mlx_lm.models.qwen3_5 import GatedDeltaNet
+from mlx_lm.models.qwen3_next import Qwen3NextRMSNormGated
 
-from dflash_mlx.targets import State, Target, gated_delta, load_target, row_invariance
+from dflash_mlx.targets import State, Target, gated_delta, load_target, row_invariance, transformer
 
 NAMES = [f"target_{family}{suffix}" for family in ("qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_moe") for suffix in ("", "_4bit")]
 FOLDERS = [CHECKPOINTS / name for name in NAMES] + [DEMO / "target"]
@@ -147,3 +153,25 @@ print(*(mx.array_equal(logits(widths, exact), alone).item() for widths, exact in
     assert exact == ["True", "True"], (
         result.stdout + result.stderr
     )  # and the third, fast, is False where OpenBLAS's kernel differs
+
+
+def leaves(module: nn.Module) -> set[type[nn.Module]]:
+    """The kinds of modules that hold arrays themselves."""
+    return {type(part) for part in module.modules() if any(isinstance(value, mx.array) for value in part.values())}
+
+
+def test_all_that_computes_is_known_to_exact_verification(target: Target) -> None:
+    for layer, ops in zip(target.layers, target._ops):  # type: ignore[attr-defined]
+        known = {*transformer.OPS, GatedDeltaNet, Qwen3NextRMSNormGated}  # of the last two, RecurrentLayer.ops tells
+        assert leaves(layer.layer) <= known
+        assert {"attention", "rope"} <= set(ops) or {"recurrence", "convolution"} <= set(ops)
+        assert {"matmul", "quantised matmul"} & set(ops)
+
+
+def test_scaled_rope_does_not_hide_the_attention(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(CHECKPOINTS / "target_qwen3_4bit", tmp_path / "yarn"))
+    config = json.loads((folder / "config.json").read_text())
+    config["rope_scaling"] = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128}
+    (folder / "config.json").write_text(json.dumps(config))
+    target = load_target(folder)
+    assert all({"attention", "rope"} <= set(ops) for ops in target._ops)  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from mlx_lm.models.cache import make_prompt_cache
 from mlx_lm.utils import load_model
 
 from dflash_mlx.targets import Target, load_target
+from dflash_mlx.targets.state import RecurrentState
 
 FAMILIES = ["qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_tied", "qwen3_5_moe"]
 NAMES = [f"target_{family}{suffix}" for family in FAMILIES for suffix in ("", "_4bit")]
@@ -172,3 +173,24 @@ def test_a_text_only_config_and_sharded_weights_load(tmp_path) -> None:
     recorded = expected("target_qwen3_5_tied")
     logits = logits_in_chunks(load_target(tmp_path), recorded["prompt3"], 600, commit=True)
     np.testing.assert_allclose(logits[-16:], recorded["logits_prompt3_last16"], atol=TOLERANCE, rtol=0)
+
+
+def test_a_commit_that_is_interrupted_commits_no_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, recorded = load_target(CHECKPOINTS / "target_qwen3_5"), expected("target_qwen3_5")
+    state = target.new_state(40)
+    target.forward(mx.array(recorded["prompt0"])[None], state, at(0), commit=True)
+    target.forward(mx.array([[5, 6, 7]]), state, at(len(recorded["prompt0"])))
+    before, done = state.layers, []
+    committed = RecurrentState.committed
+
+    def interrupted(layer: RecurrentState, count: int) -> RecurrentState:
+        done.append(layer)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        return committed(layer, count)
+
+    monkeypatch.setattr(RecurrentState, "committed", interrupted)
+    arrays = state.arrays
+    with pytest.raises(KeyboardInterrupt):
+        state.commit(2)
+    assert state.layers is before and all(one is other for one, other in zip(state.arrays, arrays))
