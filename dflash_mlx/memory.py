@@ -39,6 +39,7 @@ def estimate(
     positions: int,
     block_size: int | None = None,
     prompt_tokens: int | None = None,
+    exact: bool = False,
 ) -> Need:
     """What decoding needs at its peak, from config.json alone: while the prompt is read, or after it.
 
@@ -48,13 +49,14 @@ def estimate(
         positions: prompt and answer, in tokens.
         block_size: the most rows of a cycle; None: the drafter's trained size.
         prompt_tokens: the prompt's part of them; None: nearly all.
+        exact: whether verification is exact.
     """
     target = _Target(target_config)
     drafter = DrafterConfig.from_dict(drafter_config) if drafter_config else None
     prompt = positions if prompt_tokens is None else prompt_tokens
     rows, block = min(prompt, CHUNK), (block_size or drafter.block_size) if drafter else 1
     prefill = target.activations(rows, capacity_for(prompt))
-    verify = target.kept(block) + target.activations(block, capacity_for(positions)) + 2 * (2 * block - 1) * target.logits
+    verify = target.kept(block, exact) + target.activations(block, capacity_for(positions)) + 2 * (2 * block - 1) * target.logits
     if drafter:
         prefill += rows * len(drafter.target_layer_ids) * drafter.hidden_size * target.item
     # the first chunk is the worst, and the drafter's context is made after it
@@ -100,9 +102,10 @@ class _Target:
         keys_and_values = 2 * self.attention_layers * self.keys * capacity_for(positions) * self.item
         return keys_and_values + self.recurrent + (self.kernel - 1) * self.conv_row if self.recurrent else keys_and_values
 
-    def kept(self, block: int) -> int:
+    def kept(self, block: int, exact: bool) -> int:
         """What a verified block holds until the count is known: further recurrent states, and its convolutions' rows."""
-        states = 1 if mx.metal.is_available() else block  # as `targets.gated_delta.recur` gives them
+        # one from mlx-lm's Metal kernel; one a row in plain MLX, or where rows are computed one by one
+        states = 1 if mx.metal.is_available() and not exact else block
         return states * self.recurrent + (block + self.kernel - 1) * self.conv_row
 
     def activations(self, rows: int, capacity: int) -> int:

@@ -34,13 +34,13 @@ class Pair:
         drafter: DFlash | None,
         tokenizer: Tokenizer,
         default_sampling: Sampling,
-        need: Callable[[int, int, int], Need] | None = None,
+        need: Callable[[int, int, int, bool], Need] | None = None,
     ) -> None:
         """Holds what `load` has checked.
 
         Args:
             default_sampling: for requests that give none.
-            need: the memory that so many positions need at a block size, so many of them prompt; None: do not ask.
+            need: as `memory.estimate` without the pair's own arguments; None: do not ask.
         """
         self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
         self.default_sampling = default_sampling
@@ -93,7 +93,7 @@ class Pair:
         )
         if self._need:
             tokens = len(request.prompt)
-            check_memory(self._need(tokens + request.max_tokens, request.widest, tokens))
+            check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
         return generate_stream(self.target, self.drafter, self.tokenizer, request, lambda: self._costs(request.exact), progress)
 
     def generate(

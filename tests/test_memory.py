@@ -123,6 +123,12 @@ def test_a_4_bit_drafter_takes_at_most_1_6_gb_on_the_27b_target(
     assert drafter_bytes <= speculative.total - plain.total <= 1_600_000_000
 
 
+def test_rows_computed_one_by_one_hold_a_state_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mx.metal, "is_available", lambda: True)
+    fast, exact = (estimate(QWEN_27B, 0, DFLASH2_27B, 0, 4096, 8, 1, exact).working for exact in (False, True))
+    assert exact - fast == 7 * 48 * 48 * 128 * 128 * 4
+
+
 def test_the_27b_targets_context_is_what_its_geometry_says() -> None:
     context = estimate(QWEN_27B, 0, None, 0, 32768).context
     keys_and_values, recurrent, conv = 16 * 2 * 4 * 256 * 32768 * 2, 48 * 48 * 128 * 128 * 4, 48 * 3 * 10240 * 2
