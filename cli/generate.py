@@ -221,7 +221,7 @@ def _chunks(
     with Progress(quiet) as progress:
         logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who asks a question
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
-        from dflash_mlx.generation import check_sampling
+        from dflash_mlx.decoding.sampling import check_sampling
 
         given = {name: value for name, value in sampling.items() if value is not None}
         check_sampling(dflash_mlx.Sampling(**given))  # before a model is loaded for nothing

@@ -12,7 +12,7 @@ from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill
-from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
+from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling, check_sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.decoding.statistics import Recorder, Statistics
 from dflash_mlx.drafters import DFlash
@@ -173,8 +173,8 @@ def generate_stream(
 def _policy(drafter: DFlash | None, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
     if drafter is None:
         return FixedBlockSize(1, "plain: no drafter was loaded")
-    if request.block_size is not None or drafter.config.block_size == 1:
-        return FixedBlockSize(request.block_size or 1)
+    if request.block_size is not None:
+        return FixedBlockSize(request.block_size)
     # what is repeated must not depend on how long a cycle happened to take
     repeatable = request.sampling.temperature > 0 and request.sampling.seed is not None
     return Policy(costs(), drafter.config.block_size, frozen=repeatable)
@@ -235,7 +235,7 @@ class _Answer:
 def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> int | None:
     """Rows a cycle; None: the policy's choice."""
     if block_size == "auto":
-        return None if drafter else 1
+        return None if drafter and drafter.config.block_size > 1 else 1
     _check_whole("block_size", block_size)
     if drafter is None and block_size > 1:
         raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
@@ -256,27 +256,3 @@ def check_verify(verify: str) -> None:
     """Raises RequestError for what is neither "fast" nor "exact"."""
     if verify not in ("fast", "exact"):
         raise RequestError(f"verify {verify!r} is not known.", 'Use verify="fast" or verify="exact".')
-
-
-def check_sampling(sampling: Sampling) -> None:
-    """Raises RequestError for what is no sampling, or out of range."""
-    if not isinstance(sampling, Sampling):
-        raise RequestError(f"sampling {sampling!r} is no Sampling.", "Give a dflash_mlx.Sampling(...), or leave it out.")
-    for name, value in vars(sampling).items():
-        kind = int if name in ("top_k", "seed") else int | float
-        if (not isinstance(value, kind) or isinstance(value, bool)) and not (name == "seed" and value is None):
-            wanted = "whole number" if kind is int else "number"
-            raise RequestError(f"{name} {value!r} is not a {wanted}.", f"Give {name} a {wanted}, or leave it out.")
-    # beyond these ranges float32 gives no numbers any more
-    allowed = {
-        "temperature": (0 <= sampling.temperature <= 1e30, "0 or more"),
-        "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1"),
-        "top_k": (sampling.top_k >= 0, "0 or more"),
-        "min_p": (0 <= sampling.min_p <= 1, "0 to 1"),
-        "repetition_penalty": (0.01 <= sampling.repetition_penalty <= 100, "0.01 to 100"),
-        "presence_penalty": (abs(sampling.presence_penalty) <= 1000, "-1000 to 1000"),
-        "seed": (sampling.seed is None or 0 <= sampling.seed < 2**64, "0 to 2**64 - 1"),
-    }
-    for name, (fine, wanted) in allowed.items():
-        if not fine:
-            raise RequestError(f"{name} {getattr(sampling, name)!r} is out of range.", f"It can be {wanted}.")

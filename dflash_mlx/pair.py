@@ -7,15 +7,15 @@ from typing import Literal
 
 import mlx.core as mx
 
-from dflash_mlx.checkpoint import materialise, read_config, read_json, size_in_memory
+from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
 from dflash_mlx.decoding import calibration
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.prefill import prefill
-from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
+from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling, read_default_sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import CheckpointError, DFlashError, PairMismatchError, RequestError
-from dflash_mlx.generation import Chunk, Generation, check_sampling, check_verify, generate_stream, new_request
+from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
 from dflash_mlx.memory import Need, estimate
 from dflash_mlx.memory import check as check_memory
@@ -212,29 +212,6 @@ def load(
     check_cycle(loaded, loaded_drafter)
     tell("first cycle", 4, 4)
     return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), None if force else need)
-
-
-def read_default_sampling(folder: Path) -> Sampling:
-    """The sampling that a model's generation_config.json asks for: greedy unless its `do_sample` is true.
-
-    Raises:
-        CheckpointError: the file is damaged, or asks for something impossible.
-    """
-    file = folder / "generation_config.json"
-    config = read_json(file) if file.is_file() else {}
-    sampled = config.get("do_sample") is True
-    names = ["repetition_penalty", "presence_penalty", *(["temperature", "top_p", "top_k", "min_p"] if sampled else [])]
-    found = ({"temperature": 1.0} if sampled else {}) | {name: config[name] for name in names if config.get(name) is not None}
-    if isinstance(found.get("top_k"), int | float) and (found["top_k"] == -1 or found["top_k"] % 1 == 0):
-        found["top_k"] = max(0, int(found["top_k"]))  # some write -1 for all, and 20.0
-    sampling = Sampling(**found)
-    try:
-        check_sampling(sampling)
-    except RequestError as error:
-        raise CheckpointError(
-            f"{file} asks for impossible sampling: {error.message}", "Correct the file, or get it again."
-        ) from error
-    return sampling
 
 
 def check_cycle(target: Target, drafter: DFlash | None) -> None:

@@ -4,13 +4,15 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import mlx.core as mx
 
+from dflash_mlx.checkpoint import read_json
 from dflash_mlx.decoding.acceptance import Verdict, accept_greedy, accept_sampled, draw_by_weight
 from dflash_mlx.drafters import Draft
 from dflash_mlx.drafters.dflash import greedy
-from dflash_mlx.errors import RequestError
+from dflash_mlx.errors import CheckpointError, RequestError
 
 # mlx-lm's contract: tokens of the text so far, int32 [n], and the logits after them, [1, vocab] -> logits [1, vocab], of
 # which at least one must be above -inf
@@ -44,14 +46,56 @@ class Sampling:
     seed: int | None = None
 
     @property
-    def greedy(self) -> bool:
-        """Whether every token is simply the target's argmax."""
-        return self.temperature == 0 and not self.penalising
-
-    @property
     def penalising(self) -> bool:
         """Whether tokens already in the text are treated differently."""
         return self.repetition_penalty != 1 or self.presence_penalty != 0
+
+
+def check_sampling(sampling: Sampling) -> None:
+    """Raises RequestError for what is no sampling, or out of range."""
+    if not isinstance(sampling, Sampling):
+        raise RequestError(f"sampling {sampling!r} is no Sampling.", "Give a dflash_mlx.Sampling(...), or leave it out.")
+    for name, value in vars(sampling).items():
+        kind = int if name in ("top_k", "seed") else int | float
+        if (not isinstance(value, kind) or isinstance(value, bool)) and not (name == "seed" and value is None):
+            wanted = "whole number" if kind is int else "number"
+            raise RequestError(f"{name} {value!r} is not a {wanted}.", f"Give {name} a {wanted}, or leave it out.")
+    # beyond these ranges float32 gives no numbers any more
+    allowed = {
+        "temperature": (0 <= sampling.temperature <= 1e30, "0 or more"),
+        "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1"),
+        "top_k": (sampling.top_k >= 0, "0 or more"),
+        "min_p": (0 <= sampling.min_p <= 1, "0 to 1"),
+        "repetition_penalty": (0.01 <= sampling.repetition_penalty <= 100, "0.01 to 100"),
+        "presence_penalty": (abs(sampling.presence_penalty) <= 1000, "-1000 to 1000"),
+        "seed": (sampling.seed is None or 0 <= sampling.seed < 2**64, "0 to 2**64 - 1"),
+    }
+    for name, (fine, wanted) in allowed.items():
+        if not fine:
+            raise RequestError(f"{name} {getattr(sampling, name)!r} is out of range.", f"It can be {wanted}.")
+
+
+def read_default_sampling(folder: Path) -> Sampling:
+    """The sampling that a model's generation_config.json asks for: greedy unless its `do_sample` is true.
+
+    Raises:
+        CheckpointError: the file is damaged, or asks for something impossible.
+    """
+    file = folder / "generation_config.json"
+    config = read_json(file) if file.is_file() else {}
+    sampled = config.get("do_sample") is True
+    names = ["repetition_penalty", "presence_penalty", *(["temperature", "top_p", "top_k", "min_p"] if sampled else [])]
+    found = ({"temperature": 1.0} if sampled else {}) | {name: config[name] for name in names if config.get(name) is not None}
+    if isinstance(found.get("top_k"), int | float) and (found["top_k"] == -1 or found["top_k"] % 1 == 0):
+        found["top_k"] = max(0, int(found["top_k"]))  # some write -1 for all, and 20.0
+    sampling = Sampling(**found)
+    try:
+        check_sampling(sampling)
+    except RequestError as error:
+        raise CheckpointError(
+            f"{file} asks for impossible sampling: {error.message}", "Correct the file, or get it again."
+        ) from error
+    return sampling
 
 
 class Sampler:

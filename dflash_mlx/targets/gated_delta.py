@@ -119,7 +119,7 @@ def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, list[
         y, last = gated_delta_kernel(q, *writes, state)
         return y, [last]
     outputs, states = [], []
-    for queries, row in zip(_heads_of_values(q, state.shape[1]), zip(*_by_row(writes))):
+    for queries, row in zip(_heads_of_values(q, state.shape[1]), zip(*_writes_by_row(writes))):
         state = _write(*row, state)
         outputs.append((state * queries).sum(axis=-1).astype(q.dtype))
         states.append(state)
@@ -131,7 +131,7 @@ def replay(count: int, writes: Writes, state: mx.array) -> mx.array:
     writes = Writes(*(rows[:, :count] for rows in writes))
     if _has_kernel(writes.k):
         return gated_delta_kernel(writes.k, *writes, state)[1]
-    for row in zip(*_by_row(writes)):
+    for row in zip(*_writes_by_row(writes)):
         state = _write(*row, state)
     return state
 
@@ -141,7 +141,7 @@ def _has_kernel(k: mx.array) -> bool:
     return mx.default_device() == mx.gpu and mx.metal.is_available() and k.shape[-1] % 32 == 0
 
 
-def _by_row(writes: Writes) -> tuple[list[mx.array], list[mx.array], list[mx.array], list[mx.array]]:
+def _writes_by_row(writes: Writes) -> tuple[list[mx.array], list[mx.array], list[mx.array], list[mx.array]]:
     """The writes of each row, each shaped to meet the state `[1, value_heads, value_dim, key_dim]`."""
     rows, heads = writes.v.shape[1:3]
     v, g, beta = (list(mx.split(part.reshape(rows, heads, -1, 1), rows)) for part in writes[1:])

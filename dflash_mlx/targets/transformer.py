@@ -73,9 +73,9 @@ class TransformerTarget(Target):
 
     def lm_head(self, hidden: mx.array, exact: bool = False) -> mx.array:
         tied = self.args.tie_word_embeddings
-        head = self.module.model.embed_tokens.as_linear if tied else self.module.lm_head
-        weights = self.module.model.embed_tokens if tied else self.module.lm_head
-        return _by_row(head, hidden) if exact and rows_apart(*_ops_of(weights)) else head(hidden)
+        layer = self.module.model.embed_tokens if tied else self.module.lm_head
+        head = layer.as_linear if tied else layer
+        return _by_row(head, hidden) if exact and rows_apart(*_ops_of(layer)) else head(hidden)
 
     def new_state(self, capacity: int) -> State:
         state = State([self._new_layer_state(layer) for layer in self.layers])
