@@ -36,8 +36,8 @@ for (int k = 0; k < K; k += STEP) {
     // a group spans several lanes: one reads for all
     const size_t group = (size_t(first + o) * K + k) / GROUP + lane;
     const bool reads = lane < STEP / GROUP;
-    scale[o] = simd_shuffle(reads ? float(scales[group]) : 0, lane * VALUES / GROUP);
-    bias[o] = simd_shuffle(reads ? float(biases[group]) : 0, lane * VALUES / GROUP);
+    scale[o] = simd_shuffle(reads ? float(scales[group]) : 0.0f, lane * VALUES / GROUP);
+    bias[o] = simd_shuffle(reads ? float(biases[group]) : 0.0f, lane * VALUES / GROUP);
   }
 
 #pragma clang loop unroll(full)

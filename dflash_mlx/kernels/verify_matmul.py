@@ -13,6 +13,7 @@ scales and biases `[N, K / group_size]`. There are two Metal kernels:
 """
 
 import mlx.core as mx
+import mlx.nn as nn
 
 from dflash_mlx.kernels import metal_kernel
 
@@ -42,9 +43,23 @@ def covers(
     )
 
 
-def verify_matmul_reference(
-    x: mx.array, w: mx.array, scales: mx.array, biases: mx.array, bits: int, group_size: int
-) -> mx.array:
+def kernel_for(layer: nn.Module, rows: int, dtype: mx.Dtype, exact: bool = False) -> str | None:
+    """The name of the kernel that serves a layer for `rows` rows of `dtype`: see `verify_linear`; None: there is none."""
+    if not isinstance(layer, nn.QuantizedLinear | nn.QuantizedEmbedding) or layer.mode != "affine":
+        return None
+    outputs, inputs = layer["scales"].shape[0], layer["scales"].shape[1] * layer.group_size
+    covered = covers(rows, outputs, inputs, layer.bits, layer.group_size, dtype, layer["scales"].dtype, exact)
+    return ("verify_matmul" if exact else "verify_matmul_fast") if covered else None
+
+
+def verify_linear(layer: nn.Module, x: mx.array, exact: bool = False) -> mx.array:
+    """A quantised linear layer, or an embedding as head, by the kernel that `kernel_for` names: x `[..., rows, inputs]`."""
+    w, scales, biases = (layer[name] for name in ("weight", "scales", "biases"))
+    y = verify_matmul_metal(x, w, scales, biases, layer.bits, layer.group_size, exact)
+    return y + layer["bias"] if "bias" in layer else y
+
+
+def verify_matmul_reference(x: mx.array, w: mx.array, scales: mx.array, biases: mx.array, bits: int, group_size: int) -> mx.array:
     """As `verify_matmul_metal`, by MLX's own op. On MLX's CPU backend that adds up in x's dtype: coarse in half precision."""
     return mx.quantized_matmul(x, w, scales, biases, transpose=True, group_size=group_size, bits=bits)
 

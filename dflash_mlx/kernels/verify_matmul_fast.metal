@@ -32,10 +32,9 @@ for (int tile = 0; tile < TILES; tile++) {
 
 for (int group = simdgroup_index_in_threadgroup; group < K / GROUP; group += SPLIT) {
   float scale[TILES], bias[TILES];
-  const int read = first + j * 8 + i;
-  const size_t at = size_t(read) * (K / GROUP) + group;
-  const float own_scale = read < N ? float(scales[at]) : 0;
-  const float own_bias = read < N ? float(biases[at]) : 0;
+  const int own = first + j * 8 + i;
+  const float own_scale = own < N ? float(scales[size_t(own) * (K / GROUP) + group]) : 0.0f;
+  const float own_bias = own < N ? float(biases[size_t(own) * (K / GROUP) + group]) : 0.0f;
   for (int tile = 0; tile < TILES; tile++) {
     const ushort reader = (lane & 0b10110) | (tile & 2) << 2 | (tile & 1);  // of the same i, with j = tile
     scale[tile] = simd_shuffle(own_scale, reader);
