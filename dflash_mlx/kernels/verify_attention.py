@@ -1,0 +1,74 @@
+"""Attention of a block's rows over a long context in K and V buffers, as verification needs it.
+
+    y[h, i] = softmax(q[h, i] · K[h // group] * head_dim ** -0.5 over keys <= position + i) V[h // group]
+
+with `position` known on the device only. There is no mask array, and keys from `position` + rows on are not read, whatever
+the capacity of the buffers.
+
+Two dispatches. The keys are split into chunks of `CHUNK` by their absolute index; the first makes the unnormed sums of
+every chunk, reading its keys and values once for all query heads and rows; the second joins a row's chunks in order.
+What is added for a row, and in which order, depends on its absolute position alone: its bits are the same alone and
+among up to 8 rows, and whatever the capacity.
+"""
+
+import mlx.core as mx
+
+from dflash_mlx.kernels import metal_kernel
+
+CHUNK = 256  # keys a threadgroup takes
+SIMDGROUPS = 8  # as in verify_attention.metal
+QUERIES = 64  # heads of a kv head times rows: what the registers of 8 simdgroups hold
+DTYPES = (mx.bfloat16, mx.float16, mx.float32)
+
+
+def verify_attention_reference(queries: mx.array, keys: mx.array, values: mx.array, position: mx.array) -> mx.array:
+    """
+    Args:
+        queries: `[1, heads, rows, head_dim]`; row i stands at `position` + i.
+        keys, values: `[1, kv_heads, capacity, head_dim]`; position p stands in row p, the block's own rows included.
+        position: int32 `[1]`; `position` + rows must not be more than the capacity.
+
+    Returns:
+        `[1, heads, rows, head_dim]`.
+    """
+    rows, head_dim = queries.shape[2:]
+    mask = mx.arange(keys.shape[2]) <= (position + mx.arange(rows))[:, None]
+    return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=head_dim**-0.5, mask=mask)
+
+
+def verify_attention_metal(queries: mx.array, keys: mx.array, values: mx.array, position: mx.array) -> mx.array:
+    """The same in two dispatches. What is returned is a view of `[1, rows, heads, head_dim]`: transposed back it is no copy."""
+    (_, heads, rows, head_dim), (_, kv_heads, capacity, _) = queries.shape, keys.shape
+    chunks = -(-capacity // CHUNK)
+    partials = heads, rows, chunks
+    sums, bests, weights = metal_kernel(
+        "verify_attention", ("queries", "keys", "values", "position"), ("sums", "bests", "weights")
+    )(
+        inputs=[queries, keys, values, position],
+        template=[
+            ("T", queries.dtype),
+            ("D", head_dim),
+            ("HEADS", heads),
+            ("KV_HEADS", kv_heads),
+            ("CHUNK", CHUNK),
+            ("PER", -(-heads // kv_heads * rows // SIMDGROUPS)),
+        ],
+        grid=(32, SIMDGROUPS, kv_heads * chunks),
+        threadgroup=(32, SIMDGROUPS, 1),
+        output_shapes=[(*partials, head_dim), partials, partials],
+        output_dtypes=[mx.float32] * 3,
+    )
+    [y] = metal_kernel("verify_attention_combine", ("sums", "bests", "weights", "position"), ("y",))(
+        inputs=[sums, bests, weights, position],
+        template=[("T", queries.dtype), ("D", head_dim), ("CHUNK", CHUNK)],
+        grid=(head_dim, rows, heads),
+        threadgroup=(head_dim, 1, 1),
+        output_shapes=[(1, rows, heads, head_dim)],
+        output_dtypes=[queries.dtype],
+    )
+    return y.transpose(0, 2, 1, 3)
+
+
+def covers(dtype: mx.Dtype, heads: int, kv_heads: int, head_dim: int, rows: int) -> bool:
+    """Whether the kernel serves these shapes; any capacity is served."""
+    return dtype in DTYPES and head_dim in (128, 256) and heads % kv_heads == 0 and heads // kv_heads * rows <= QUERIES
