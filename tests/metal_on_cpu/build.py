@@ -1,0 +1,200 @@
+"""Compiles a kernel, wrapped as kernel.py does, together with the runtime into a program; keeps it in the cache folder."""
+
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from importlib.metadata import version
+from itertools import permutations, product
+from pathlib import Path
+
+import mlx.core as mx
+
+HERE = Path(__file__).parent
+CACHES = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"  # now: our tests set another one for what they test
+KEPT = 2000  # programs in the cache folder
+COMMON = "-std=c++17 -w -fPIC -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics".split()
+# Rounds as Metal does: no wider intermediate results, no double literals.
+KERNEL = (
+    "-O1 -g1 -gdwarf-4 -fdeclspec -fno-finite-loops -fno-optimize-sibling-calls -ftemplate-depth=2000 "
+    "-ftrivial-auto-var-init=pattern -Xclang -cl-single-precision-constant "
+    "-Xclang -ffloat16-excess-precision=none -Xclang -fbfloat16-excess-precision=none"
+).split()
+CHECKS = (
+    "-fno-vectorize -fno-slp-vectorize -fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "
+    "-mllvm -tsan-instrument-read-before-write=1 "
+    "-fsanitize=alignment,array-bounds,shift-exponent,integer-divide-by-zero,signed-integer-overflow "
+    "-fno-sanitize-recover=all"  # a handler that could return would keep loads from being merged, and they would count twice
+).split()
+# A call out of the checks, in the assembler's text of either processor and system.
+CALL = re.compile(r"^\s*(?:callq?|bl)\s+\*?_?(?:__tsan_|msl_atomic).*$", re.M)
+# Of MLX's headers: those that overload by address space or wrap Apple's built-ins; metal.h has what of them is needed.
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+TYPE = r"(?:typename\s+)?[A-Za-z_][\w:]*(?:<[^;(){}]*?>)?"
+NAME = r"[A-Za-z_]\w*(?:\s*\[[^\];]*\])*"
+DECLARATION = re.compile(
+    rf"{COMMENT.pattern}|\bthreadgroup\s+(?:alignas\s*\(.*?\)\s*)?(?P<type>{TYPE})\s+(?P<names>{NAME}(?:\s*,\s*{NAME})*)\s*;",
+    re.S,
+)
+NOT_UNDERSTOOD = re.compile(rf"\bthreadgroup\s+{TYPE}\s+[A-Za-z_]\w*\s*[\[;,={{][^;]*")
+EMPTY_HEADERS = ("bf16_math.h", "complex.h", "steel/utils/type_traits.h")
+METAL_HEADERS = (
+    "array atomic common compute geometric integer limits logging math numeric pack relational "
+    "simdgroup simdgroup_matrix stdlib tensor type_traits vector"
+).split()
+
+
+class CompileError(Exception):
+    """The kernel did not compile; the message is the compiler's."""
+
+
+@cache
+def compiler() -> tuple[str, ...]:
+    """The command of a C++ compiler that can do it: clang 19 or newer."""
+    if chosen := os.environ.get("METAL_ON_CPU_CXX"):
+        return tuple(chosen.split())
+    if importlib.util.find_spec("ziglang"):
+        return (sys.executable, "-m", "ziglang", "c++")
+    for number in range(29, 18, -1):
+        if found := shutil.which(f"clang++-{number}"):
+            return (found,)
+    raise CompileError("no compiler for Metal kernels on the CPU: pip install ziglang (or clang 19 or newer as clang++-19)")
+
+
+@cache
+def cache_folder() -> Path:
+    folder = Path(CACHES) / "dflash-mlx" / "metal_on_cpu"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="metal_on_cpu"))
+    for old in sorted(folder.glob("*-*"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+    return folder
+
+
+def build(name: str, code: str, checks: bool, contract: bool) -> Path:
+    """The program of a kernel. `contract`: a * b + c may round once, as a GPU's compiler is free to do."""
+    flags = [*COMMON, *KERNEL, f"-ffp-contract={'fast' if contract else 'off'}", *(CHECKS if checks else [])]
+    program = cache_folder() / f"{name[:40]}-{_key(code, *flags)}"
+    if not program.exists():
+        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".") as folder:
+            cpp, assembler, result = Path(folder, "kernel.cpp"), Path(folder, "kernel.s"), Path(folder, "program")
+            cpp.write_text(code, encoding="utf-8")
+            _run(*flags, f"-I{HERE}", f"-I{_headers()}", "-S", str(cpp), "-o", str(assembler))
+            assembler.write_text(_with_lines(assembler.read_text(encoding="utf-8")), encoding="utf-8")
+            _run("-nostdlib++", str(assembler), str(_runtime()), "-lm", "-o", str(result))
+            result.replace(program)
+    return program
+
+
+def with_threadgroup_memory(source: str) -> str:
+    """`threadgroup T a[n], b;` as references to memory of the runtime: the one change to a kernel's text, but for attributes."""
+
+    def declare(match: re.Match[str]) -> str:
+        if not (kind := match["type"]):
+            return match[0]
+        return "\n" * match[0].count("\n") + " ".join(
+            f"{kind} (&{name}){dims} = *({kind}(*){dims})({{ static void* msl_key; "
+            f"msl_threadgroup(&msl_key, sizeof({kind}{dims}), msl_site()); }});"
+            for name, dims in re.findall(r"([A-Za-z_]\w*)((?:\s*\[[^\];]*\])*)\s*(?:,|$)", match["names"])
+        )
+
+    source = DECLARATION.sub(declare, re.sub(r"\[\[\s*threadgroup\s*\(\d+\)\s*\]\]", "", source))
+    if left := NOT_UNDERSTOOD.search(COMMENT.sub("", source)):
+        raise CompileError(f"the harness does not understand this declaration of threadgroup memory: {left[0]}")
+    return source
+
+
+def _run(*arguments: str) -> None:
+    environment = {"ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"), **os.environ}
+    done = subprocess.run([*compiler(), *_processor(), *arguments], capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise CompileError(done.stderr[:8000])
+
+
+def _processor() -> list[str]:
+    return ["-march=haswell"] if platform.machine().lower() in ("x86_64", "amd64") else []
+
+
+@cache
+def _key(*parts: str) -> str:
+    own = [path.read_text(encoding="utf-8") for path in sorted(HERE.iterdir()) if path.suffix in (".h", ".cpp", ".py")]
+    return hashlib.sha256("\0".join([*own, *compiler(), version("mlx"), platform.platform(), *parts]).encode()).hexdigest()[:20]
+
+
+@cache
+def _runtime() -> Path:
+    result = cache_folder() / f"runtime-{_key()}.o"
+    if not result.exists():
+        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".") as folder:
+            made = Path(folder, "runtime.o")
+            _run(*COMMON, "-O2", "-c", str(HERE / "runtime.cpp"), "-o", str(made))
+            made.replace(result)
+    return result
+
+
+@cache
+def _headers() -> Path:
+    """The folder of all headers that are not ours: MLX's, with their threadgroup memory as in kernels, and Apple's, empty."""
+    result = cache_folder() / f"include-{_key()}"
+    if not result.exists():
+        kernels = Path("mlx/backend/metal/kernels")
+        theirs = Path(mx.__file__).parent / "include"
+        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".") as folder:
+            made = Path(folder, "include")
+            for header in (theirs / kernels).rglob("*.h"):
+                copy = made / header.relative_to(theirs)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(with_threadgroup_memory(header.read_text(encoding="utf-8")), encoding="utf-8")
+            for name in EMPTY_HEADERS:
+                (made / kernels / name).write_text("#pragma once\n")
+            for name in METAL_HEADERS:
+                (made / f"metal_{name}").write_text("#pragma once\n")
+            (made / "swizzles.h").write_text("".join(_swizzles(n) for n in (2, 3, 4)))
+            made.rename(result)
+    return result
+
+
+def _swizzles(size: int) -> str:
+    """A macro with `v.xyz` and its like as properties, for vectors of `size` elements."""
+    lines = [f"#define MSL_SWIZZLES_{size}"]
+    for length in (2, 3, 4):
+        writable = set(permutations(range(size), length))
+        for places in product(range(size), repeat=length):
+            name = "".join("xyzw"[i] for i in places)
+            lines.append(
+                f"vec<T, {length}> get_{name}() const {{ return vec<T, {length}>({', '.join(f'v[{i}]' for i in places)}); }}"
+            )
+            put = ""
+            if places in writable:
+                stores = " ".join(f"v[{i}] = o.v[{k}];" for k, i in enumerate(places))
+                lines.append(f"void put_{name}(const vec<T, {length}>& o) {{ {stores} }}")
+                put = f", put = put_{name}"
+            lines.append(f"__declspec(property(get = get_{name}{put})) vec<T, {length}> {name};")
+    return " \\\n".join(lines) + "\n"
+
+
+def _with_lines(assembler: str) -> str:
+    """The assembler's text with a table of where in the source each check's call stands (runtime.cpp: Line)."""
+    files = dict(re.findall(r'^\s*\.file\s+(\d+)(?:\s+"[^"]*")?\s+"([^"]*)"', assembler, re.M))
+    places: list[str] = []
+    out, place = [], ""
+    for line in assembler.splitlines():
+        out.append(line)
+        if found := re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", line):
+            place = f"{Path(files.get(found[1], '?')).name}:{found[2]}"
+        elif CALL.match(line):
+            out.append(f"Lmsl_{len(places)}:")
+            places.append(place[-55:])
+    section = "__DATA,msl_lines" if sys.platform == "darwin" else 'msl_lines,"aw"'
+    out.append(f".section {section}\n.p2align 3")
+    for number, place in enumerate(places or [""]):
+        out.append(f'.quad {f"Lmsl_{number}" if places else 0}\n.ascii "{place}"\n.zero {56 - len(place)}')
+    return "\n".join(out) + "\n"
