@@ -49,7 +49,8 @@ def candidates_reference(
     temperature: float = 0.0,
     luck: mx.array | None = None,
 ) -> Walk:
-    """
+    """As `candidates_metal`, in plain MLX.
+
     Args:
         logits: `[1, rows, vocab]`, of the draft rows.
         projected: `[1, rows, rank]`, their hidden states after `hidden_projection`.
@@ -93,7 +94,7 @@ def candidates_metal(
     temperature: float = 0.0,
     luck: mx.array | None = None,
 ) -> Walk:
-    """The same in two dispatches."""
+    """Two dispatches; for the arguments see `candidates_reference`."""
     _, rows, vocab = logits.shape
     slices = -(-vocab // SLICE)
     keys, ids = metal_kernel("candidates", ("logits",), ("keys", "ids"))(

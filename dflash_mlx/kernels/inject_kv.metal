@@ -23,11 +23,6 @@ const int place = threadgroup_position_in_grid.z / tiles;  // among the layers t
 const int first = threadgroup_position_in_grid.z % tiles * TILE;
 const int source_layer = layer[0] + place;
 
-if (place == 0 && thread_index < TILE && first + thread_index < rows) {
-  const int at = position[0] + first + thread_index;
-  slots[first + thread_index] = ring[0] > 0 ? at % ring[0] : at;
-}
-
 threadgroup float weights[D];
 threadgroup float2 turns[TILE * HALF];  // cosine and sine
 for (int i = thread_index; i < D; i += 32 * SIMDGROUPS) {
@@ -48,7 +43,12 @@ for (int item = simdgroup; item < TILE * HEADS; item += SIMDGROUPS) {
   if (row >= rows) {
     break;
   }
-  const int to = ((place * HEADS + head) * rows + row) * D;
+  const int number = (place * HEADS + head) * rows + row;
+  const int to = number * D;
+  if (lane == 0) {
+    const int capacity = capacities[source_layer];
+    slots[number] = head * capacity + (position[0] + row) % capacity;
+  }
   if (row >= live) {  // a row that was not kept: whatever was computed for it must not matter
     for (int i = lane; i < D; i += 32) {
       keys[to + i] = T(0.0f);

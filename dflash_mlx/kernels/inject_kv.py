@@ -14,6 +14,8 @@ Two ways to use it:
 - one layer's kept context rows and its own block rows in one dispatch (`layer` given): half as many writes into the
   cache as writing context and block one after the other.
 
+What a Metal kernel makes is a new array: it cannot write into the cache. `put` does, one dispatch for K and one for V.
+
 Rotation is RoPE's half-split form (not `traditional`) over the whole head: angle = p / frequencies[i] for the pair i,
 i + head_dim / 2. `frequencies` is what `mx.fast.rope` takes as `freqs`, so it covers every scaling whose frequencies do not
 depend on the length: default (`base ** (2 i / head_dim)`), linear (times its factor), llama3, yarn. Yarn's factor on the
@@ -28,7 +30,7 @@ from dflash_mlx.kernels import metal_kernel
 
 TILE, SIMDGROUPS = 8, 8  # as in inject_kv.metal
 DTYPES = (mx.bfloat16, mx.float16, mx.float32)
-INPUTS = ("context", "block", "norms", "frequencies", "eps", "position", "count", "layer", "ring")
+INPUTS = ("context", "block", "norms", "frequencies", "eps", "position", "count", "capacities", "layer")
 OUTPUTS = ("keys", "values", "slots")
 
 
@@ -36,8 +38,9 @@ class Injected(NamedTuple):
     """Rows for the cache.
 
     keys, values: `[layers, kv_heads, rows, head_dim]`, with `rows` those of the context and of the block together, and
-        `layers` those asked for. `keys[i : i + 1]` is what a layer's buffer takes.
-    slots: int32 `[rows]`, the row of the buffer each belongs in: its position, modulo `ring` where there is one.
+        `layers` those asked for.
+    slots: int32 `[layers, kv_heads * rows]`, where they belong in the layer's buffer taken as `[kv_heads * capacity,
+        head_dim]`: see `put`.
     """
 
     keys: mx.array
@@ -53,11 +56,12 @@ def inject_kv_reference(
     eps: float,
     position: mx.array,
     count: mx.array,
+    capacities: mx.array,
     kv_heads: int,
     layer: int | None = None,
-    ring: int = 0,
 ) -> Injected:
-    """
+    """As `inject_kv_metal`, in plain MLX.
+
     Args:
         context: `[1, rows, layers * 2 * kv_heads * head_dim]`, the projected context rows; None: there are none.
         block: `[1, rows, 2 * kv_heads * head_dim]`, the projected block rows of `layer`; None: there are none.
@@ -66,8 +70,10 @@ def inject_kv_reference(
         eps: of k_norm.
         position: int32 `[1]`, of the first context row.
         count: int32 `[1]`, how many context rows are kept; the block starts at `position` + `count`.
+        capacities: int32 `[layers]`, rows of each layer's buffer. A full layer needs room for `position` + rows, those that
+            are not kept included. In a sliding layer's ring, which must have room for the rows, position p stands in row
+            p modulo the capacity.
         layer: the only layer to make rows of; None: all, from the context.
-        ring: rows of a sliding layer's buffer; 0: positions are not wrapped.
     """
     layers = range(len(norms)) if layer is None else [layer]
     width = 2 * kv_heads * norms.shape[1]
@@ -82,8 +88,9 @@ def inject_kv_reference(
     keys = mx.fast.rope(
         keys.astype(projected.dtype), keys.shape[-1], traditional=False, base=None, scale=1.0, offset=position, freqs=frequencies
     )
-    slots = (position + j).astype(mx.int32)
-    return Injected(keys, projected[1], slots % ring if ring else slots)
+    capacity = capacities[list(layers)][:, None, None]
+    slots = mx.arange(kv_heads)[:, None] * capacity + (position + j) % capacity
+    return Injected(keys, projected[1], slots.reshape(len(layers), -1).astype(mx.int32))
 
 
 def inject_kv_metal(
@@ -94,11 +101,11 @@ def inject_kv_metal(
     eps: float,
     position: mx.array,
     count: mx.array,
+    capacities: mx.array,
     kv_heads: int,
     layer: int | None = None,
-    ring: int = 0,
 ) -> Injected:
-    """The same in one dispatch; every projected row that is kept is read once."""
+    """One dispatch; every projected row that is kept is read once. For the arguments see `inject_kv_reference`."""
     given = [rows for rows in (context, block) if rows is not None]
     rows, dtype, head_dim = sum(part.shape[1] for part in given), given[0].dtype, norms.shape[1]
     layers = len(norms) if layer is None else 1
@@ -114,8 +121,8 @@ def inject_kv_metal(
                 mx.array([eps], mx.float32),
                 position,
                 count,
+                capacities,
                 mx.array([layer or 0], mx.int32),
-                mx.array([ring], mx.int32),
             ],
             template=[
                 ("T", dtype),
@@ -126,10 +133,21 @@ def inject_kv_metal(
             ],
             grid=(32, SIMDGROUPS, layers * -(-rows // TILE)),
             threadgroup=(32, SIMDGROUPS, 1),
-            output_shapes=[shape, shape, (rows,)],
+            output_shapes=[shape, shape, (layers, kv_heads * rows)],
             output_dtypes=[dtype, dtype, mx.int32],
         )
     )
+
+
+def put(buffer: mx.array, rows: mx.array, slots: mx.array) -> mx.array:
+    """A layer's buffer `[1, kv_heads, capacity, head_dim]` with `rows` `[kv_heads, rows, head_dim]` at their `slots`.
+
+    One dispatch, in place where nobody else holds the buffer. On Metal `slice_update` takes two (one computes the offset), an
+    index that stands behind slices six (they become index arrays).
+    """
+    flat = buffer.reshape(-1, buffer.shape[-1])
+    flat[slots] = rows.reshape(-1, buffer.shape[-1])
+    return flat.reshape(buffer.shape)
 
 
 def covers(dtype: mx.Dtype, head_dim: int) -> bool:

@@ -8,7 +8,7 @@ the capacity of the buffers.
 Two dispatches. The keys are split into chunks of `CHUNK` by their absolute index; the first makes the unnormed sums of
 every chunk, reading its keys and values once for all query heads and rows; the second joins a row's chunks in order.
 What is added for a row, and in which order, depends on its absolute position alone: its bits are the same alone and
-among up to 8 rows, and whatever the capacity.
+among other rows, and whatever the capacity.
 """
 
 import mlx.core as mx
@@ -22,7 +22,8 @@ DTYPES = (mx.bfloat16, mx.float16, mx.float32)
 
 
 def verify_attention_reference(queries: mx.array, keys: mx.array, values: mx.array, position: mx.array) -> mx.array:
-    """
+    """As `verify_attention_metal`, in plain MLX.
+
     Args:
         queries: `[1, heads, rows, head_dim]`; row i stands at `position` + i.
         keys, values: `[1, kv_heads, capacity, head_dim]`; position p stands in row p, the block's own rows included.
@@ -37,7 +38,10 @@ def verify_attention_reference(queries: mx.array, keys: mx.array, values: mx.arr
 
 
 def verify_attention_metal(queries: mx.array, keys: mx.array, values: mx.array, position: mx.array) -> mx.array:
-    """The same in two dispatches. What is returned is a view of `[1, rows, heads, head_dim]`: transposed back it is no copy."""
+    """Two dispatches; for the arguments see `verify_attention_reference`.
+
+    What is returned is a view of `[1, rows, heads, head_dim]`: transposed back it is no copy.
+    """
     (_, heads, rows, head_dim), (_, kv_heads, capacity, _) = queries.shape, keys.shape
     chunks = -(-capacity // CHUNK)
     partials = heads, rows, chunks

@@ -1,5 +1,6 @@
 """K and V of context and block rows: the answer, what a rejected row leaves, where rows go, and the bytes."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import metal_on_cpu
@@ -10,7 +11,7 @@ from mlx_lm.models.rope_utils import initialize_rope
 
 from dflash_mlx import kernels
 from dflash_mlx.drafters.context import LayerContext, SlidingContext
-from dflash_mlx.kernels.inject_kv import Injected, covers, inject_kv_metal, inject_kv_reference
+from dflash_mlx.kernels.inject_kv import Injected, covers, inject_kv_metal, inject_kv_reference, put
 
 F32, BF16, F16 = mx.float32, mx.bfloat16, mx.float16
 UNIT = {F32: 2.0**-24, BF16: 2.0**-8, F16: 2.0**-11}
@@ -18,7 +19,7 @@ EPS = 1e-6
 
 
 class Case(NamedTuple):
-    """layers, kv heads, head_dim; context and block rows, kept ones, position; the layer (None: all), the ring."""
+    """`context` and `block` rows, of which `count` of the context are kept; `layer` None: all; `capacity` of the first layer."""
 
     dtype: mx.Dtype
     layers: int
@@ -29,12 +30,12 @@ class Case(NamedTuple):
     count: int
     position: int = 37
     layer: int | None = None
-    ring: int = 0
+    capacity: int = 131_072
 
 
 # the drafters' geometry: 8 kv heads of 128, 5 layers, rings of 2048 + 2 blocks
 CASES = [
-    Case(BF16, 5, 8, 128, 8, 0, 8, ring=2064),
+    Case(BF16, 5, 8, 128, 8, 0, 8, capacity=2064),
     Case(BF16, 5, 8, 128, 4, 4, 2, 2060, 3, 2064),
     Case(BF16, 5, 8, 128, 8, 8, 8, 100_000, 0, 2064),
     Case(BF16, 8, 4, 128, 16, 16, 1, layer=7),
@@ -43,8 +44,8 @@ CASES = [
     Case(F32, 2, 2, 128, 16, 0, 16),
     Case(F32, 1, 1, 64, 1, 0, 1, 0),
     Case(F32, 3, 3, 192, 5, 3, 0, layer=1),
-    Case(F32, 2, 2, 128, 0, 7, 0, layer=1, ring=40),
-    Case(F32, 2, 2, 64, 33, 0, 20, ring=40),
+    Case(F32, 2, 2, 128, 0, 7, 0, layer=1, capacity=40),
+    Case(F32, 2, 2, 64, 33, 0, 20, capacity=40),
     Case(F16, 2, 2, 256, 7, 5, 6, 12, 0, 24),
     Case(F16, 3, 5, 128, 3, 0, 0),
     Case(F16, 4, 1, 128, 2, 16, 2, layer=2),
@@ -53,7 +54,7 @@ CASES = [
 
 def inputs_of(case: Case, frequencies: mx.array | None = None) -> dict[str, Any]:
     keys = mx.random.split(mx.random.key(7), 3)
-    dtype, layers, kv_heads, head_dim, context, block, count, position, layer, ring = case
+    dtype, layers, kv_heads, head_dim, context, block, count, position, layer, capacity = case
     width = 2 * kv_heads * head_dim
     if frequencies is None:
         frequencies = 1e7 ** (mx.arange(0, head_dim, 2) / head_dim)
@@ -65,9 +66,9 @@ def inputs_of(case: Case, frequencies: mx.array | None = None) -> dict[str, Any]
         eps=EPS,
         position=mx.array([position], mx.int32),
         count=mx.array([count], mx.int32),
+        capacities=capacity + mx.arange(layers),
         kv_heads=kv_heads,
         layer=layer,
-        ring=ring,
     )
 
 
@@ -77,7 +78,7 @@ def wide(x: mx.array) -> np.ndarray:
 
 def by_hand(case: Case, inputs: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Keys, values and slots in float64, and what an error of a key is measured by. Angles are float32, as anywhere."""
-    dtype, layers, heads, dim, context_rows, block_rows, count, position, only, ring = case
+    dtype, layers, heads, dim, context_rows, block_rows, count, position, only, capacity = case
     chosen, rows, half = range(layers) if only is None else [only], context_rows + block_rows, dim // 2
     keys, values, scales = (np.zeros((len(chosen), heads, rows, dim)) for _ in range(3))
     context = wide(inputs["context"]).reshape(context_rows, layers, 2, heads, dim) if context_rows else None
@@ -92,8 +93,8 @@ def by_hand(case: Case, inputs: dict[str, Any]) -> tuple[np.ndarray, np.ndarray,
             keys[i, :, j] = np.concatenate([a * np.cos(angle) - b * np.sin(angle), a * np.sin(angle) + b * np.cos(angle)], -1)
             values[i, :, j] = v
             scales[i, :, j] = np.tile(np.hypot(a, b) * (4 * UNIT[dtype] + 2.0**-23 * (1 + angle)), 2)
-    slots = position + np.arange(rows)
-    return keys, values, slots % ring if ring else slots, scales
+    slots = [[h * c + (position + j) % c for h in range(heads) for j in range(rows)] for c in (capacity + i for i in chosen)]
+    return keys, values, np.array(slots), scales
 
 
 def check(got: Injected, wanted: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], dtype: mx.Dtype) -> None:
@@ -137,7 +138,7 @@ def test_rotation_is_that_of_mlx_lm(scaling: dict[str, Any] | None, runs: list[m
         assert mx.allclose(inject(**inputs).keys, wanted, rtol=0, atol=3e-4).item()
 
 
-@pytest.mark.parametrize("count", [0, 3])
+@pytest.mark.parametrize("count", range(5))
 def test_rejected_rows_leave_no_trace(count: int, runs: list[metal_on_cpu.Run]) -> None:
     inputs = inputs_of(Case(F32, 2, 2, 64, 4, 4, count, layer=1))
     poisoned = mx.where(mx.arange(4)[:, None] < count, inputs["context"], mx.nan)
@@ -156,25 +157,35 @@ def test_all_layers_at_once_are_each_layer_alone(runs: list[metal_on_cpu.Run]) -
 
 
 @pytest.mark.parametrize("position", [0, 5, 21, 23, 47])
-def test_one_write_puts_context_and_block_where_two_would(position: int, runs: list[metal_on_cpu.Run]) -> None:
-    case = Case(F32, 2, 2, 64, 4, 4, 2, position, 1, ring=16 + 8)
-    inputs = inputs_of(case)
+@pytest.mark.parametrize("new", [lambda: SlidingContext(2, 64, F32, 16, 4), lambda: LayerContext(2, 64, F32, 256)])
+def test_one_write_puts_context_and_block_where_two_would(
+    new: Callable[[], LayerContext], position: int, runs: list[metal_on_cpu.Run]
+) -> None:
+    one, two = new(), new()
+    inputs = inputs_of(Case(F32, 2, 2, 64, 4, 4, 2, position, 1)) | {"capacities": mx.array([999, one.capacity], mx.int32)}
     rows = inject_kv_metal(**inputs)
-    ring, full = SlidingContext(2, 64, F32, 16, 4), LayerContext(2, 64, F32, 256)
-    ring.keys[:, :, rows.slots] = rows.keys
-    full.write(rows.keys, rows.values, inputs["position"])
+    one.keys, one.values = put(one.keys, rows.keys, rows.slots[0]), put(one.values, rows.values, rows.slots[0])
 
-    twice = [SlidingContext(2, 64, F32, 16, 4), LayerContext(2, 64, F32, 256)]
     behind = inputs["position"] + 2
     kept = inject_kv_reference(**inputs | {"block": None, "count": mx.array([4])})
     block = inject_kv_reference(**inputs | {"context": None, "position": behind})
-    for cache in twice:
-        cache.write(kept.keys, kept.values, inputs["position"])
-        cache.write(block.keys, block.values, behind)
-    for one, two in zip((ring, full), twice):
-        seen = two.visible(behind, 4, False)[0]  # rows of the block see one another
-        difference = mx.abs(one.keys - two.keys).max(axis=(0, 1, 3))
-        assert mx.where(seen, difference, 0).max().item() < 1e-5
+    two.write(kept.keys, kept.values, inputs["position"])
+    two.write(block.keys, block.values, behind)
+    seen = two.visible(behind, 4, False)[0]  # the rows of a block see one another
+    for ours, theirs in zip(one.arrays, two.arrays):
+        assert mx.where(seen, mx.abs(ours - theirs).max(axis=(0, 1, 3)), 0).max().item() < 1e-5
+
+
+def test_rows_are_put_in_place() -> None:
+    buffers = [mx.zeros((1, 2, 100_000, 64))]
+    rows, slots = mx.ones((2, 3, 64)), mx.array([5, 6, 7, 100_005, 100_006, 100_007])
+    mx.eval(buffers, rows, slots)
+    mx.reset_peak_memory()
+    before = mx.get_active_memory()
+    buffers[0] = put(buffers[0], rows, slots)
+    mx.eval(buffers)
+    assert max(mx.get_peak_memory(), mx.get_active_memory()) < before + 1_000_000
+    assert buffers[0][0, :, 5:8].sum().item() == buffers[0].sum().item() == rows.size
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4, 8, 16])
@@ -184,7 +195,7 @@ def test_every_byte_moves_once(rows: int, merged: bool, runs: list[metal_on_cpu.
     inputs = inputs_of(case)
     outputs = inject_kv_metal(**inputs)
     if runs:
-        needed = sum(x.nbytes for x in outputs) + inputs["frequencies"].nbytes
+        needed = sum(x.nbytes for x in outputs) + inputs["frequencies"].nbytes + inputs["capacities"].nbytes
         if merged:  # a layer's share
             needed += inputs["block"].nbytes + (inputs["context"].nbytes + inputs["norms"].nbytes) // case.layers
         else:
