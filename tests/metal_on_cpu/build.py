@@ -85,11 +85,12 @@ def build(name: str, code: str, checks: bool, contract: bool) -> Path:
     program = cache_folder() / f"{name[:40]}-{_key(code, *flags)}"
     if not program.exists():
         with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".") as folder:
-            cpp, assembler, result = Path(folder, "kernel.cpp"), Path(folder, "kernel.s"), Path(folder, "program")
+            cpp, assembler, made, result = (Path(folder, name) for name in ("kernel.cpp", "kernel.s", "kernel.o", "program"))
             cpp.write_text(code, encoding="utf-8")
-            _run(*flags, f"-I{HERE}", f"-I{_headers()}", "-S", str(cpp), "-o", str(assembler))
+            _run(*flags, f"-I{HERE}", f"-I{_headers()}", "-S", str(cpp), "-o", str(assembler), temporary=folder)
             assembler.write_text(_with_lines(assembler.read_text(encoding="utf-8")), encoding="utf-8")
-            _run("-nostdlib++", str(assembler), str(_runtime()), "-lm", "-o", str(result))
+            _run("-c", str(assembler), "-o", str(made), temporary=folder)
+            _run("-O2", "-nostdlib++", "-s", str(made), str(_runtime()), "-lm", "-o", str(result), temporary=folder)
             result.replace(program)
     return program
 
@@ -112,9 +113,11 @@ def with_threadgroup_memory(source: str) -> str:
     return source
 
 
-def _run(*arguments: str) -> None:
-    environment = {"ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"), **os.environ}
-    done = subprocess.run([*compiler(), *_processor(), *arguments], capture_output=True, text=True, env=environment)
+def _run(*arguments: str, temporary: str) -> None:
+    """The compiler. Of zig's own caches only what it needs to link, the same for all kernels, is kept."""
+    links = "-c" not in arguments
+    zig = {"ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig") if links else temporary, "ZIG_LOCAL_CACHE_DIR": temporary}
+    done = subprocess.run([*compiler(), *_processor(), *arguments], capture_output=True, text=True, env={**os.environ, **zig})
     if done.returncode:
         raise CompileError(done.stderr[:8000])
 
@@ -135,7 +138,7 @@ def _runtime() -> Path:
     if not result.exists():
         with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".") as folder:
             made = Path(folder, "runtime.o")
-            _run(*COMMON, "-O2", "-c", str(HERE / "runtime.cpp"), "-o", str(made))
+            _run(*COMMON, "-O2", "-c", str(HERE / "runtime.cpp"), "-o", str(made), temporary=folder)
             made.replace(result)
     return result
 
@@ -193,7 +196,7 @@ def _with_lines(assembler: str) -> str:
         elif CALL.match(line):
             out.append(f"Lmsl_{len(places)}:")
             places.append(place[-55:])
-    section = "__DATA,msl_lines" if sys.platform == "darwin" else 'msl_lines,"aw"'
+    section = "__DATA,msl_lines,regular,no_dead_strip" if sys.platform == "darwin" else 'msl_lines,"awR",@progbits'
     out.append(f".section {section}\n.p2align 3")
     for number, place in enumerate(places or [""]):
         out.append(f'.quad {f"Lmsl_{number}" if places else 0}\n.ascii "{place}"\n.zero {56 - len(place)}')
