@@ -1,6 +1,7 @@
 """Positive controls of tests/metal_on_cpu: each detector fires on a broken kernel and is silent on its twin put right."""
 
 import re
+from pathlib import Path
 
 import mlx.core as mx
 import numpy as np
@@ -16,6 +17,9 @@ from metal_on_cpu import (
     recording,
     without_barrier,
 )
+from metal_on_cpu.kernel import ATTRIBUTES
+
+import dflash_mlx
 
 START = "uint t = thread_position_in_grid.x; uint l = thread_position_in_threadgroup.x;\n"  # so a control's text begins at line 2
 X = mx.arange(256).astype(mx.float32)
@@ -85,6 +89,11 @@ CONTROLS = {  # what it is about: the finding, the broken kernel, its twin
         f"threadgroup float s[64]; for (int i = 0; i < 2; i++) {{ s[l] = x[t]; {BARRIER} o[t] = s[63 - l]; }}",
         f"threadgroup float s[64]; for (int i = 0; i < 2; i++) {{ s[l] = x[t]; {BARRIER} o[t] = s[63 - l]; {BARRIER} }}",
     ),
+    "a reader that overwrites what all read": (
+        "race between SIMD groups at source:2: write after read",
+        f"threadgroup float s[1]; if (l == 0) s[0] = 1; {BARRIER} o[t] = s[0] * x[t]; if (l == 63) s[0] = 0;",
+        f"threadgroup float s[1]; if (l == 0) s[0] = 1; {BARRIER} o[t] = s[0] * x[t]; {BARRIER} if (l == 63) s[0] = 0;",
+    ),
     "two that write one element": ("write after write", "if (l < 63) o[t] = x[t]; if (l > 0) o[t - l] = x[t];", "o[t] = x[t];"),
     "device memory behind a threadgroup barrier": (
         "race within a SIMD group",
@@ -129,7 +138,7 @@ CONTROLS = {  # what it is about: the finding, the broken kernel, its twin
     ),
     "an output read before it is written": ("uninitialised read at source:2: of o", "o[t] += x[t];", "o[t] = 0; o[t] += x[t];"),
     "an output with a hole": (
-        "unwritten output at ?: o: 1 of 256 elements, the first is 7",
+        "unwritten output at ?: o: 1 of 256 elements, from 7",
         "if (t != 7) o[t] = x[t];",
         "o[t] = x[t];",
     ),
@@ -137,6 +146,13 @@ CONTROLS = {  # what it is about: the finding, the broken kernel, its twin
         "write to an input at source:2: x",
         "device float* p = (device float*)x; p[t] = 1; o[t] = x[t];",
         "device float* p = (device float*)o; p[t] = 1; o[t] = x[t];",
+    ),
+    "a row copied whole is not misaligned, a word is": (
+        "misaligned at source:3",
+        "struct Row { float a[4]; }; Row r = ((device const Row*)(x + 1))[t % 8];\n"
+        "o[t] = r.a[2] + *(device const uint*)((device const uchar*)x + t % 4);",
+        "struct Row { float a[4]; }; Row r = ((device const Row*)(x + 1))[t % 8];\n"
+        "o[t] = r.a[2] + *(device const uint*)((device const uchar*)x + t * 4);",
     ),
     "a misaligned float4": (
         "misaligned at source:2",
@@ -152,11 +168,6 @@ CONTROLS = {  # what it is about: the finding, the broken kernel, its twin
         "misaligned at source:2",
         "if (t < 63) *(device float4*)(o + 4 * t + 2) = float4(x[t]);",
         "if (t < 64) *(device float4*)(o + 4 * t) = float4(x[t]);",
-    ),
-    "a misaligned word": (
-        "misaligned at source:2",
-        "o[t] = *(device const uint*)((device const uchar*)x + t % 4);",
-        "o[t] = *(device const uint*)((device const uchar*)x + t * 4);",
     ),
     "more threadgroup memory than there is": (
         "threadgroup memory at ?: 32784 bytes",
@@ -192,6 +203,13 @@ def test_a_kernel_that_hangs_is_ended():
 def test_a_kernel_that_does_not_compile_gets_the_compilers_words():
     with pytest.raises(CompileError, match="source:3.*nonsense"):
         dispatch("\no[t] = nonsense;")
+
+
+def test_a_variable_never_set_does_not_compile():
+    with pytest.raises(CompileError, match="source:2.*uninitialized"):
+        dispatch("float a; o[t] = a;")
+    with pytest.raises(CompileError, match="not understand.*float s"):
+        dispatch("threadgroup float s[64] = {};")
 
 
 def test_lanes_that_have_ended_are_out_of_a_reduction():
@@ -336,9 +354,7 @@ def test_shuffles_votes_and_vectors_do_as_metal_does():
 
 def test_the_signature_is_mlxs(capfd, tmp_path):
     """Exporting makes a CPU-only MLX print the text that it would compile."""
-    body = "\n".join(
-        ["o[0] = x_shape[0] + x_strides[0] + x_ndim + s + small[0];", *(f"// {name}" for name in metal_kernel_attributes())]
-    )
+    body = "\n".join(["o[0] = x_shape[0] + x_strides[0] + x_ndim + s + small[0];", *(f"// {name}" for name in ATTRIBUTES)])
     inputs = [mx.zeros((4, 5), mx.bfloat16), mx.array(2.0), mx.zeros(3), mx.zeros(8, mx.uint32), mx.zeros((2, 2), mx.int64)]
     names = ["x", "s", "small", "eight", "long_"], ["o", "o1"]
     arguments = dict(
@@ -359,12 +375,6 @@ def test_the_signature_is_mlxs(capfd, tmp_path):
     mlx = text(capfd.readouterr().out)
     metal_kernel("sig", *names, body, "// header\n")(inputs=inputs, **arguments)
     assert text(capfd.readouterr().out) == mlx
-
-
-def metal_kernel_attributes():
-    from metal_on_cpu.kernel import ATTRIBUTES
-
-    return ATTRIBUTES
 
 
 QMV = """
@@ -434,12 +444,19 @@ LINT = {  # declarations without an address space, and none of them
     "for (const device bfloat16_t* p = x; p < end; p++) {}": False,
     "float const thread* p = &a;": False,
     "vec<float, 4>* v = y;": True,
+    "auto g = h + b * T * Hv; return T * y; f(x, a * T * y);": False,
+    "constexpr static float f(\n    float& x) {}": True,
 }
 
 
 @pytest.mark.parametrize("text", LINT)
 def test_lint_sees_pointers_without_an_address_space(text):
     assert bool(lint(text)) == LINT[text], lint(text)
+
+
+@pytest.mark.parametrize("path", sorted(Path(dflash_mlx.__file__).parent.glob("kernels/*.metal")), ids=lambda path: path.stem)
+def test_our_kernels_name_their_address_spaces(path):
+    assert lint(path.read_text(encoding="utf-8")) == []
 
 
 def test_lint_says_where():

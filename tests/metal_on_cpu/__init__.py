@@ -1,9 +1,8 @@
 """Runs Metal kernels on the CPU with Metal's execution model, checked. See README.md."""
 
-from .build import CompileError
 from .kernel import last_run, metal_kernel, options, recording
 from .run import KernelCrash, Options, Run, Traffic
-from .source import count_barriers, lint, without_barrier
+from .source import CompileError, count_barriers, lint, without_barrier
 
 __all__ = [
     "CompileError",

@@ -1,5 +1,6 @@
-"""Compiles a kernel, wrapped as kernel.py does, together with the runtime into a program; keeps it in the cache folder."""
+"""Compiles a kernel, as kernel.py wrapped it, and the runtime to a program, and keeps it in the cache folder."""
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -9,19 +10,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from functools import cache
-from importlib.metadata import version
 from itertools import permutations, product
 from pathlib import Path
 
 import mlx.core as mx
 
+from .source import CompileError, with_threadgroup_memory
+
 HERE = Path(__file__).parent
 CACHES = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"  # now: our tests set another one for what they test
-KEPT = 2000  # programs in the cache folder
-COMMON = "-std=c++17 -w -fPIC -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics".split()
+KEPT = 30 * 24 * 3600  # seconds since a file in the cache folder was last used
+COMMON = "-std=c++17 -Wno-everything -fPIC -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics".split()
 # Rounds as Metal does: no wider intermediate results, no double literals.
 KERNEL = (
+    "-Werror=uninitialized -Werror=sometimes-uninitialized "
     "-O1 -g1 -gdwarf-4 -fdeclspec -fno-finite-loops -fno-optimize-sibling-calls -ftemplate-depth=2000 "
     "-ftrivial-auto-var-init=pattern -Xclang -cl-single-precision-constant "
     "-Xclang -ffloat16-excess-precision=none -Xclang -fbfloat16-excess-precision=none"
@@ -35,23 +39,11 @@ CHECKS = (
 # A call out of the checks, in the assembler's text of either processor and system.
 CALL = re.compile(r"^\s*(?:callq?|bl)\s+\*?_?(?:__tsan_|msl_atomic).*$", re.M)
 # Of MLX's headers: those that overload by address space or wrap Apple's built-ins; metal.h has what of them is needed.
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-TYPE = r"(?:typename\s+)?[A-Za-z_][\w:]*(?:<[^;(){}]*?>)?"
-NAME = r"[A-Za-z_]\w*(?:\s*\[[^\];]*\])*"
-DECLARATION = re.compile(
-    rf"{COMMENT.pattern}|\bthreadgroup\s+(?:alignas\s*\(.*?\)\s*)?(?P<type>{TYPE})\s+(?P<names>{NAME}(?:\s*,\s*{NAME})*)\s*;",
-    re.S,
-)
-NOT_UNDERSTOOD = re.compile(rf"\bthreadgroup\s+{TYPE}\s+[A-Za-z_]\w*\s*[\[;,={{][^;]*")
 EMPTY_HEADERS = ("bf16_math.h", "complex.h", "steel/utils/type_traits.h")
 METAL_HEADERS = (
     "array atomic common compute geometric integer limits logging math numeric pack relational "
     "simdgroup simdgroup_matrix stdlib tensor type_traits vector"
 ).split()
-
-
-class CompileError(Exception):
-    """The kernel did not compile; the message is the compiler's."""
 
 
 @cache
@@ -74,8 +66,10 @@ def cache_folder() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return Path(tempfile.mkdtemp(prefix="metal_on_cpu"))
-    for old in sorted(folder.glob("*-*"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
-        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+    for old in folder.glob("*-*"):
+        with contextlib.suppress(OSError):  # another process may tidy up too
+            if old.stat().st_mtime < time.time() - KEPT:
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
     return folder
 
 
@@ -88,29 +82,14 @@ def build(name: str, code: str, checks: bool, contract: bool) -> Path:
             cpp, assembler, made, result = (Path(folder, name) for name in ("kernel.cpp", "kernel.s", "kernel.o", "program"))
             cpp.write_text(code, encoding="utf-8")
             _run(*flags, f"-I{HERE}", f"-I{_headers()}", "-S", str(cpp), "-o", str(assembler), temporary=folder)
-            assembler.write_text(_with_lines(assembler.read_text(encoding="utf-8")), encoding="utf-8")
+            assembler.write_text(
+                _with_lines(assembler.read_text(encoding="latin-1")), encoding="latin-1"
+            )  # any bytes may be data
             _run("-c", str(assembler), "-o", str(made), temporary=folder)
             _run("-O2", "-nostdlib++", "-s", str(made), str(_runtime()), "-lm", "-o", str(result), temporary=folder)
             result.replace(program)
+    os.utime(program)
     return program
-
-
-def with_threadgroup_memory(source: str) -> str:
-    """`threadgroup T a[n], b;` as references to memory of the runtime: the one change to a kernel's text, but for attributes."""
-
-    def declare(match: re.Match[str]) -> str:
-        if not (kind := match["type"]):
-            return match[0]
-        return "\n" * match[0].count("\n") + " ".join(
-            f"{kind} (&{name}){dims} = *({kind}(*){dims})({{ static void* msl_key; "
-            f"msl_threadgroup(&msl_key, sizeof({kind}{dims}), msl_site()); }});"
-            for name, dims in re.findall(r"([A-Za-z_]\w*)((?:\s*\[[^\];]*\])*)\s*(?:,|$)", match["names"])
-        )
-
-    source = DECLARATION.sub(declare, re.sub(r"\[\[\s*threadgroup\s*\(\d+\)\s*\]\]", "", source))
-    if left := NOT_UNDERSTOOD.search(COMMENT.sub("", source)):
-        raise CompileError(f"the harness does not understand this declaration of threadgroup memory: {left[0]}")
-    return source
 
 
 def _run(*arguments: str, temporary: str) -> None:
@@ -127,9 +106,15 @@ def _processor() -> list[str]:
 
 
 @cache
-def _key(*parts: str) -> str:
+def _surroundings() -> str:
+    """All but the kernel that decides what a program is."""
     own = [path.read_text(encoding="utf-8") for path in sorted(HERE.iterdir()) if path.suffix in (".h", ".cpp", ".py")]
-    return hashlib.sha256("\0".join([*own, *compiler(), version("mlx"), platform.platform(), *parts]).encode()).hexdigest()[:20]
+    asked = subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+    return "\0".join([*own, *compiler(), asked, mx.__file__, platform.platform()])
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join([_surroundings(), *parts]).encode()).hexdigest()[:20]
 
 
 @cache
@@ -140,6 +125,7 @@ def _runtime() -> Path:
             made = Path(folder, "runtime.o")
             _run(*COMMON, "-O2", "-c", str(HERE / "runtime.cpp"), "-o", str(made), temporary=folder)
             made.replace(result)
+    os.utime(result)
     return result
 
 
@@ -161,7 +147,9 @@ def _headers() -> Path:
             for name in METAL_HEADERS:
                 (made / f"metal_{name}").write_text("#pragma once\n")
             (made / "swizzles.h").write_text("".join(_swizzles(n) for n in (2, 3, 4)))
-            made.rename(result)
+            with contextlib.suppress(OSError):  # another process was faster
+                made.rename(result)
+    os.utime(result)
     return result
 
 

@@ -9,44 +9,20 @@ from typing import Any, NamedTuple
 import mlx.core as mx
 import numpy as np
 
-from .build import build, with_threadgroup_memory
+from .build import build
 from .run import Buffer, Options, Run, run
+from .source import with_threadgroup_memory
 
-TYPES = {
-    mx.bool_: "bool",
-    mx.uint8: "uint8_t",
-    mx.uint16: "uint16_t",
-    mx.uint32: "uint32_t",
-    mx.uint64: "uint64_t",
-    mx.int8: "int8_t",
-    mx.int16: "int16_t",
-    mx.int32: "int32_t",
-    mx.int64: "int64_t",
-    mx.float16: "float16_t",
-    mx.bfloat16: "bfloat16_t",
-    mx.float32: "float",
-}
+VECTORS = "threads_per_threadgroup grid_origin grid_size position threadgroups_per_grid threads_per_grid".split()
 ATTRIBUTES = {  # in MLX's order
-    "dispatch_quadgroups_per_threadgroup": "uint",
-    "dispatch_simdgroups_per_threadgroup": "uint",
-    "dispatch_threads_per_threadgroup": "uint3",
-    "grid_origin": "uint3",
-    "grid_size": "uint3",
-    "quadgroup_index_in_threadgroup": "uint",
-    "quadgroups_per_threadgroup": "uint",
-    "simdgroup_index_in_threadgroup": "uint",
-    "simdgroups_per_threadgroup": "uint",
-    "thread_execution_width": "uint",
-    "thread_index_in_quadgroup": "uint",
-    "thread_index_in_simdgroup": "uint",
-    "thread_index_in_threadgroup": "uint",
-    "thread_position_in_grid": "uint3",
-    "thread_position_in_threadgroup": "uint3",
-    "threadgroup_position_in_grid": "uint3",
-    "threadgroups_per_grid": "uint3",
-    "threads_per_grid": "uint3",
-    "threads_per_simdgroup": "uint",
-    "threads_per_threadgroup": "uint3",
+    name: "uint3" if any(part in name for part in VECTORS) else "uint"
+    for name in (
+        "dispatch_quadgroups_per_threadgroup dispatch_simdgroups_per_threadgroup dispatch_threads_per_threadgroup grid_origin "
+        "grid_size quadgroup_index_in_threadgroup quadgroups_per_threadgroup simdgroup_index_in_threadgroup "
+        "simdgroups_per_threadgroup thread_execution_width thread_index_in_quadgroup thread_index_in_simdgroup "
+        "thread_index_in_threadgroup thread_position_in_grid thread_position_in_threadgroup threadgroup_position_in_grid "
+        "threadgroups_per_grid threads_per_grid threads_per_simdgroup threads_per_threadgroup"
+    ).split()
 }
 CONSTANT_BELOW = 8  # elements: MLX passes smaller inputs in the constant address space
 
@@ -172,7 +148,7 @@ class metal_kernel:
         parameters = []
         for name, array in zip(self.input_names, arrays):
             space = "constant" if array.size < CONSTANT_BELOW else "device"
-            parameters.append(Parameter(f"const {space} {TYPES[array.dtype]}{'*' if array.ndim else '&'}", name, array))
+            parameters.append(Parameter(f"const {space} {_type(array.dtype)}{'*' if array.ndim else '&'}", name, array))
             strides = [math.prod(array.shape[i + 1 :]) for i in range(array.ndim)]
             for suffix, kind, value in (
                 ("shape", "const constant int*", mx.array(array.shape, mx.int32)),
@@ -182,7 +158,7 @@ class metal_kernel:
                 if array.ndim and f"{name}_{suffix}" in self.source:
                     parameters.append(Parameter(kind, f"{name}_{suffix}", value))
         for name, dtype in zip(self.output_names, output_dtypes):
-            kind = f"atomic<{TYPES[dtype]}>" if self.atomic_outputs else TYPES[dtype]
+            kind = f"atomic<{_type(dtype)}>" if self.atomic_outputs else _type(dtype)
             parameters.append(Parameter(f"device {kind}*", name, None))
         return parameters
 
@@ -207,9 +183,14 @@ class metal_kernel:
         )
 
 
+def _type(dtype: mx.Dtype) -> str:
+    name = str(dtype).removeprefix("mlx.core.")
+    return {"bool": "bool", "float32": "float"}.get(name, f"{name}_t")
+
+
 def _template(name: str, value: Any) -> Template:
     if isinstance(value, mx.Dtype):
-        return Template("typename", name, TYPES[value])
+        return Template("typename", name, _type(value))
     if isinstance(value, int):
         return Template("bool" if isinstance(value, bool) else "int", name, str(int(value)))
     raise ValueError(f"template argument {name} is {value!r}: a dtype, an int or a bool is wanted")
@@ -221,5 +202,5 @@ def _to_bytes(array: mx.array) -> bytes:
 
 def _from_bytes(data: bytes, shape: Sequence[int], dtype: mx.Dtype) -> mx.array:
     stored = mx.uint16 if dtype == mx.bfloat16 else dtype
-    array = mx.array(np.frombuffer(data, np.dtype(str(stored).removeprefix("mlx.core.").rstrip("_"))))
+    array = mx.array(np.frombuffer(data, np.dtype(str(stored).removeprefix("mlx.core."))))
     return (array.view(dtype) if dtype == mx.bfloat16 else array).reshape(shape)

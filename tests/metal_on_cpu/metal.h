@@ -22,34 +22,21 @@ static_assert(sizeof(long) == 8, "Metal's long has 64 bits");
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #define FLT_MAX __FLT_MAX__
-#define FLT_MIN __FLT_MIN__
-#define FLT_EPSILON __FLT_EPSILON__
 #define HALF_MAX half(65504.0f)
 #define M_PI_F 3.14159265358979323846f
 #define M_E_F 2.71828182845904523536f
 #define M_LN2_F 0.693147180559945309417f
 #define M_LOG2E_F 1.44269504088896340736f
-#define M_SQRT2_F 1.41421356237309504880f
 #define M_SQRT1_2_F 0.707106781186547524401f
-
-// kernel.py turns the declaration `threadgroup T name[n];` into MSL_THREADGROUP(T, name, [n]).
-#define MSL_THREADGROUP(T, name, dims)                                             \
-  T(&name) dims = *(__typeof__(T(*) dims))({                                       \
-    static void* key;                                                              \
-    msl_threadgroup(&key, sizeof(__typeof__(T dims)), msl_site());                 \
-  })
 
 namespace metal {
 
 // ---- types ----
 
-template <class T, T V>
-struct integral_constant {
+template <class T, T V> struct integral_constant {
   static constexpr T value = V;
-  using value_type = T;
   using type = integral_constant;
   constexpr operator T() const { return V; }
-  constexpr T operator()() const { return V; }
 };
 template <bool B> using bool_constant = integral_constant<bool, B>;
 using true_type = bool_constant<true>;
@@ -65,17 +52,9 @@ template <class X, class Y> struct conditional<false, X, Y> { using type = Y; };
 template <bool B, class X, class Y> using conditional_t = typename conditional<B, X, Y>::type;
 template <class T> struct remove_cv { using type = T; };
 template <class T> struct remove_cv<const T> { using type = T; };
-template <class T> struct remove_cv<volatile T> { using type = T; };
-template <class T> struct remove_cv<const volatile T> { using type = T; };
 template <class T> using remove_cv_t = typename remove_cv<T>::type;
-template <class T> struct remove_reference { using type = T; };
-template <class T> struct remove_reference<T&> { using type = T; };
-template <class T> struct remove_reference<T&&> { using type = T; };
-template <class T> using remove_reference_t = typename remove_reference<T>::type;
 template <class T> using remove_addrspace_t = T;
-template <class T> T&& declval();
 template <class...> using void_t = void;
-template <class T> struct is_const : bool_constant<__is_const(T)> {};
 template <class F, class T> struct is_convertible : bool_constant<__is_convertible_to(F, T)> {};
 template <class F, class T> constexpr bool is_convertible_v = __is_convertible_to(F, T);
 template <class T> constexpr bool is_integral_v = __is_integral(T);
@@ -83,10 +62,7 @@ template <class T> struct is_integral : bool_constant<is_integral_v<T>> {};
 template <class T> constexpr bool is_floating_point_v = __is_same(T, float) || __is_same(T, half) || __is_same(T, bfloat);
 template <class T> struct is_floating_point : bool_constant<is_floating_point_v<T>> {};
 template <class T> constexpr bool is_arithmetic_v = is_integral_v<T> || is_floating_point_v<T>;
-template <class T> struct is_arithmetic : bool_constant<is_arithmetic_v<T>> {};
 template <class T> constexpr bool is_signed_v = __is_signed(T) || is_floating_point_v<T>;
-template <class T> constexpr bool is_unsigned_v = __is_unsigned(T);
-template <class T> struct is_unsigned : bool_constant<is_unsigned_v<T>> {};
 // of MLX's steel/utils/type_traits.h, which is made of address spaces
 template <class T> constexpr bool is_empty_v = __is_empty(T);
 template <class T> struct is_empty : bool_constant<is_empty_v<T>> {};
@@ -95,6 +71,7 @@ template <class T> struct pointer_element {};
 template <class T> struct pointer_element<T*> { using type = remove_cv_t<T>; };
 template <class T> using pointer_element_t = typename pointer_element<remove_cv_t<T>>::type;
 
+#define MSL_UNWATCHED __attribute__((no_sanitize("thread"), noinline))  // its loads and stores are the harness's own
 #define MSL_IF(...) enable_if_t<(__VA_ARGS__), int> = 0
 
 template <class T> struct numeric_limits {
@@ -102,24 +79,18 @@ template <class T> struct numeric_limits {
   static constexpr T min() { return is_signed_v<T> ? T(1ull << (8 * sizeof(T) - 1)) : T(0); }
   static constexpr T lowest() { return min(); }
 };
-#define MSL_FLOAT_LIMITS(T, MAX, MIN, EPSILON)                         \
-  template <> struct numeric_limits<T> {                               \
-    static constexpr T max() { return T(MAX); }                        \
-    static constexpr T min() { return T(MIN); }                        \
-    static constexpr T lowest() { return T(-MAX); }                    \
-    static constexpr T epsilon() { return T(EPSILON); }                \
-    static constexpr T infinity() { return T(__builtin_inff()); }      \
-    static constexpr T quiet_NaN() { return T(__builtin_nanf("")); }   \
+#define MSL_FLOAT_LIMITS(T, MAX, MIN, EPSILON) \
+  template <> struct numeric_limits<T> { \
+    static constexpr T max() { return T(MAX); } \
+    static constexpr T min() { return T(MIN); } \
+    static constexpr T lowest() { return T(-MAX); } \
+    static constexpr T epsilon() { return T(EPSILON); } \
+    static constexpr T infinity() { return T(__builtin_inff()); } \
+    static constexpr T quiet_NaN() { return T(__builtin_nanf("")); } \
   };
 MSL_FLOAT_LIMITS(float, __FLT_MAX__, __FLT_MIN__, __FLT_EPSILON__)
 MSL_FLOAT_LIMITS(half, 65504.0f, 6.103515625e-05f, 0.0009765625f)
 MSL_FLOAT_LIMITS(bfloat, 3.38953139e38f, 1.17549435e-38f, 0.0078125f)
-
-template <class T, size_t N> struct array {
-  T e[N];
-  T& operator[](size_t i) { return e[i]; }
-  const T& operator[](size_t i) const { return e[i]; }
-};
 
 struct os_log {
   constexpr os_log(const char*, const char*) {}
@@ -169,28 +140,19 @@ template <class T, int N> struct vec : msl_members<T, N> {
   template <class U, int M> void put(int& at, const vec<U, M>& o) { for (int i = 0; i < M; i++) this->v[at++] = T(o.v[i]); }
 };
 
-template <class T, int N> struct packed_vec {
-  T v[N];
-  packed_vec() = default;
-  packed_vec(const vec<T, N>& o) { MSL_EACH v[i] = o.v[i]; }
-  operator vec<T, N>() const { vec<T, N> r; MSL_EACH r.v[i] = v[i]; return r; }
-  T& operator[](size_t i) { return v[i]; }
-  const T& operator[](size_t i) const { return v[i]; }
-};
-
 // R: the element type of the result. A scalar beside a vector takes the vector's type first, as in Metal.
-#define MSL_OPERATOR(op, R)                                                                                                      \
-  template <class T, int N> inline vec<R, N> operator op(const vec<T, N>& a, const vec<T, N>& b) {                               \
-    vec<R, N> r; MSL_EACH r.v[i] = R(a.v[i] op b.v[i]); return r;                                                                \
-  }                                                                                                                              \
-  template <class T, int N, class S, MSL_IF(is_arithmetic_v<S>)> inline vec<R, N> operator op(const vec<T, N>& a, S b) {         \
-    return a op vec<T, N>(b);                                                                                                    \
-  }                                                                                                                              \
-  template <class T, int N, class S, MSL_IF(is_arithmetic_v<S>)> inline vec<R, N> operator op(S a, const vec<T, N>& b) {         \
-    return vec<T, N>(a) op b;                                                                                                    \
+#define MSL_OPERATOR(op, R) \
+  template <class T, int N> inline vec<R, N> operator op(const vec<T, N>& a, const vec<T, N>& b) { \
+    vec<R, N> r; MSL_EACH r.v[i] = R(a.v[i] op b.v[i]); return r; \
+  } \
+  template <class T, int N, class S, MSL_IF(is_arithmetic_v<S>)> inline vec<R, N> operator op(const vec<T, N>& a, S b) { \
+    return a op vec<T, N>(b); \
+  } \
+  template <class T, int N, class S, MSL_IF(is_arithmetic_v<S>)> inline vec<R, N> operator op(S a, const vec<T, N>& b) { \
+    return vec<T, N>(a) op b; \
   }
 #define MSL_ARITHMETIC(op) \
-  MSL_OPERATOR(op, T)      \
+  MSL_OPERATOR(op, T) \
   template <class T, int N, class B> inline vec<T, N>& operator op##=(vec<T, N>& a, const B& b) { return a = a op b; }
 MSL_ARITHMETIC(+) MSL_ARITHMETIC(-) MSL_ARITHMETIC(*) MSL_ARITHMETIC(/) MSL_ARITHMETIC(%)
 MSL_ARITHMETIC(&) MSL_ARITHMETIC(|) MSL_ARITHMETIC(^) MSL_ARITHMETIC(<<) MSL_ARITHMETIC(>>)
@@ -198,17 +160,11 @@ MSL_OPERATOR(==, bool) MSL_OPERATOR(!=, bool) MSL_OPERATOR(<, bool) MSL_OPERATOR
 MSL_OPERATOR(<=, bool) MSL_OPERATOR(>=, bool) MSL_OPERATOR(&&, bool) MSL_OPERATOR(||, bool)
 template <class T, int N> inline vec<T, N> operator-(const vec<T, N>& a) { vec<T, N> r; MSL_EACH r.v[i] = -a.v[i]; return r; }
 template <class T, int N> inline vec<T, N> operator~(const vec<T, N>& a) { vec<T, N> r; MSL_EACH r.v[i] = ~a.v[i]; return r; }
-template <class T, int N> inline vec<bool, N> operator!(const vec<T, N>& a) { vec<bool, N> r; MSL_EACH r.v[i] = !a.v[i]; return r; }
+template <int N> inline vec<bool, N> operator!(const vec<bool, N>& a) { vec<bool, N> r; MSL_EACH r.v[i] = !a.v[i]; return r; }
 
 }  // namespace metal
 
-#define MSL_VECTORS(T)            \
-  typedef metal::vec<T, 2> T##2;  \
-  typedef metal::vec<T, 3> T##3;  \
-  typedef metal::vec<T, 4> T##4;  \
-  typedef metal::packed_vec<T, 2> packed_##T##2; \
-  typedef metal::packed_vec<T, 3> packed_##T##3; \
-  typedef metal::packed_vec<T, 4> packed_##T##4;
+#define MSL_VECTORS(T) typedef metal::vec<T, 2> T##2; typedef metal::vec<T, 3> T##3; typedef metal::vec<T, 4> T##4;
 MSL_VECTORS(bool) MSL_VECTORS(char) MSL_VECTORS(uchar) MSL_VECTORS(short) MSL_VECTORS(ushort) MSL_VECTORS(int)
 MSL_VECTORS(uint) MSL_VECTORS(long) MSL_VECTORS(ulong) MSL_VECTORS(half) MSL_VECTORS(bfloat) MSL_VECTORS(float)
 inline constexpr half operator""h(long double x) { return half(x); }
@@ -225,44 +181,40 @@ template <class To, class From> inline To as_type(const From& from) {
 
 // ---- mathematics: in float, then rounded to the type; vectors element by element ----
 
-#define MSL_UNARY(name, R, ...)                                                                                    \
+#define MSL_UNARY(name, R, ...) \
   template <class T, MSL_IF(is_floating_point_v<T>)> inline R name(T value) { float x = float(value); return R(__VA_ARGS__); } \
-  template <class T, int N, MSL_IF(is_floating_point_v<T>)> inline vec<R, N> name(const vec<T, N>& a) {            \
-    vec<R, N> r; MSL_EACH r.v[i] = name(a.v[i]); return r;                                                         \
+  template <class T, int N, MSL_IF(is_floating_point_v<T>)> inline vec<R, N> name(const vec<T, N>& a) { \
+    vec<R, N> r; MSL_EACH r.v[i] = name(a.v[i]); return r; \
   }
-#define MSL_BINARY(name, condition, ...)                                                                           \
-  template <class T, MSL_IF(condition<T>)> inline constexpr T name(T a, T b) { return T(__VA_ARGS__); }            \
-  template <class T, int N> inline vec<T, N> name(const vec<T, N>& a, const vec<T, N>& b) {                        \
-    vec<T, N> r; MSL_EACH r.v[i] = name(a.v[i], b.v[i]); return r;                                                 \
-  }                                                                                                                \
-  template <class T, int N, class S, MSL_IF(is_arithmetic_v<S>)> inline vec<T, N> name(const vec<T, N>& a, S b) {  \
-    return name(a, vec<T, N>(b));                                                                                  \
+#define MSL_BINARY(name, condition, ...) \
+  template <class T, MSL_IF(condition<T>)> inline constexpr T name(T a, T b) { return T(__VA_ARGS__); } \
+  template <class T, int N> inline vec<T, N> name(const vec<T, N>& a, const vec<T, N>& b) { \
+    vec<T, N> r; MSL_EACH r.v[i] = name(a.v[i], b.v[i]); return r; \
+  } \
+  template <class T, int N, class S, MSL_IF(is_arithmetic_v<S>)> inline vec<T, N> name(const vec<T, N>& a, S b) { \
+    return name(a, vec<T, N>(b)); \
   }
 #define MSL_BUILTIN(name) MSL_UNARY(name, T, __builtin_##name##f(x))
-#define MSL_MATHEMATICS                                                                                            \
-  MSL_BUILTIN(exp) MSL_BUILTIN(exp2) MSL_BUILTIN(log) MSL_BUILTIN(log2) MSL_BUILTIN(log10) MSL_BUILTIN(sqrt)       \
-  MSL_BUILTIN(sin) MSL_BUILTIN(cos) MSL_BUILTIN(tan) MSL_BUILTIN(asin) MSL_BUILTIN(acos) MSL_BUILTIN(atan)         \
-  MSL_BUILTIN(sinh) MSL_BUILTIN(cosh) MSL_BUILTIN(tanh) MSL_BUILTIN(asinh) MSL_BUILTIN(acosh) MSL_BUILTIN(atanh)   \
-  MSL_BUILTIN(floor) MSL_BUILTIN(ceil) MSL_BUILTIN(round) MSL_BUILTIN(rint) MSL_BUILTIN(trunc) MSL_BUILTIN(fabs)   \
-  MSL_UNARY(exp10, T, __builtin_powf(10.0f, x)) MSL_UNARY(rsqrt, T, 1.0f / __builtin_sqrtf(x))                     \
-  MSL_BINARY(pow, is_floating_point_v, __builtin_powf(float(a), float(b)))                                         \
-  MSL_BINARY(powr, is_floating_point_v, __builtin_powf(float(a), float(b)))                                        \
-  MSL_BINARY(fmod, is_floating_point_v, __builtin_fmodf(float(a), float(b)))                                       \
-  MSL_BINARY(atan2, is_floating_point_v, __builtin_atan2f(float(a), float(b)))                                     \
-  MSL_BINARY(divide, is_floating_point_v, a / b)                                                                   \
-  MSL_BINARY(fmin, is_floating_point_v, __builtin_fminf(float(a), float(b)))                                       \
+#define MSL_MATHEMATICS \
+  MSL_BUILTIN(exp) MSL_BUILTIN(exp2) MSL_BUILTIN(log) MSL_BUILTIN(log2) MSL_BUILTIN(log10) MSL_BUILTIN(sqrt) \
+  MSL_BUILTIN(sin) MSL_BUILTIN(cos) MSL_BUILTIN(tan) MSL_BUILTIN(asin) MSL_BUILTIN(acos) MSL_BUILTIN(atan) \
+  MSL_BUILTIN(sinh) MSL_BUILTIN(cosh) MSL_BUILTIN(tanh) MSL_BUILTIN(asinh) MSL_BUILTIN(acosh) MSL_BUILTIN(atanh) \
+  MSL_BUILTIN(floor) MSL_BUILTIN(ceil) MSL_BUILTIN(round) MSL_BUILTIN(rint) MSL_BUILTIN(trunc) MSL_BUILTIN(fabs) \
+  MSL_UNARY(exp10, T, __builtin_powf(10.0f, x)) MSL_UNARY(rsqrt, T, 1.0f / __builtin_sqrtf(x)) \
+  MSL_BINARY(pow, is_floating_point_v, __builtin_powf(float(a), float(b))) \
+  MSL_BINARY(powr, is_floating_point_v, __builtin_powf(float(a), float(b))) \
+  MSL_BINARY(fmod, is_floating_point_v, __builtin_fmodf(float(a), float(b))) \
+  MSL_BINARY(atan2, is_floating_point_v, __builtin_atan2f(float(a), float(b))) \
+  MSL_BINARY(divide, is_floating_point_v, a / b) \
+  MSL_BINARY(fmin, is_floating_point_v, __builtin_fminf(float(a), float(b))) \
   MSL_BINARY(fmax, is_floating_point_v, __builtin_fmaxf(float(a), float(b)))
 MSL_MATHEMATICS
 namespace fast { MSL_MATHEMATICS }
 namespace precise { MSL_MATHEMATICS }
 
-MSL_UNARY(fract, T, x - __builtin_floorf(x))
-MSL_UNARY(saturate, T, x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x)
-MSL_UNARY(sign, T, x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : 0.0f)
 MSL_UNARY(isnan, bool, __builtin_isnan(x))
 MSL_UNARY(isinf, bool, __builtin_isinf(x))
 MSL_UNARY(isfinite, bool, __builtin_isfinite(x))
-MSL_UNARY(signbit, bool, __builtin_signbit(x))
 MSL_BINARY(copysign, is_floating_point_v, __builtin_copysignf(float(a), float(b)))
 MSL_BINARY(min, is_arithmetic_v, b < a ? b : a)
 MSL_BINARY(max, is_arithmetic_v, a < b ? b : a)
@@ -273,8 +225,6 @@ inline constexpr auto max(A a, B b) { return max<decltype(a + b)>(a, b); }
 template <class T, MSL_IF(is_arithmetic_v<T>)> inline T abs(T a) { return a < T(0) ? T(-a) : a; }
 template <class T, int N> inline vec<T, N> abs(const vec<T, N>& a) { vec<T, N> r; MSL_EACH r.v[i] = abs(a.v[i]); return r; }
 template <class T, class L, class H> inline T clamp(T x, L low, H high) { return min(max(x, T(low)), T(high)); }
-template <class T> inline T mix(T a, T b, T t) { return a + (b - a) * t; }
-template <class T> inline T mad(T a, T b, T c) { return a * b + c; }
 template <class T, MSL_IF(is_floating_point_v<T>)> inline T fma(T a, T b, T c) {
   return T(__builtin_fmaf(float(a), float(b), float(c)));
 }
@@ -290,32 +240,17 @@ template <class T, int N> inline T dot(const vec<T, N>& a, const vec<T, N>& b) {
   for (int i = 1; i < N; i++) sum = T(sum + a.v[i] * b.v[i]);
   return sum;
 }
-template <class T, int N> inline T length(const vec<T, N>& a) { return sqrt(dot(a, a)); }
-template <int N> inline bool any(vec<bool, N> a) { bool r = false; MSL_EACH r |= a.v[i]; return r; }
-template <int N> inline bool all(vec<bool, N> a) { bool r = true; MSL_EACH r &= a.v[i]; return r; }
-
 template <class T> inline unsigned long long msl_bits(T x) { return (unsigned long long)x & (~0ull >> (64 - 8 * sizeof(T))); }
 template <class T, MSL_IF(is_integral_v<T>)> inline T popcount(T x) { return T(__builtin_popcountll(msl_bits(x))); }
 template <class T, MSL_IF(is_integral_v<T>)> inline T clz(T x) {
   return T(x ? __builtin_clzll(msl_bits(x)) - (64 - 8 * int(sizeof(T))) : 8 * sizeof(T));
 }
 template <class T, MSL_IF(is_integral_v<T>)> inline T ctz(T x) { return T(x ? __builtin_ctzll(msl_bits(x)) : 8 * sizeof(T)); }
-template <class T, MSL_IF(is_integral_v<T>)> inline T extract_bits(T x, uint offset, uint bits) {
-  return T((x >> offset) & ((T(1) << bits) - 1));
-}
-template <class T, MSL_IF(is_integral_v<T>)> inline T reverse_bits(T x) {
-  T r = 0;
-  for (unsigned i = 0; i < 8 * sizeof(T); i++) r |= T(T(x >> i & 1) << (8 * sizeof(T) - 1 - i));
-  return r;
-}
-template <class T, MSL_IF(is_integral_v<T>)> inline T mulhi(T a, T b) { return T(((__int128)a * b) >> (8 * sizeof(T))); }
-
 // ---- barriers and collectives ----
 
 enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4 };
 inline constexpr mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(int(a) | int(b)); }
 enum memory_order { memory_order_relaxed, memory_order_seq_cst };
-enum thread_scope { thread_scope_thread, thread_scope_simdgroup, thread_scope_threadgroup, thread_scope_device };
 inline void threadgroup_barrier(mem_flags flags, msl_site site = msl_site()) { msl_threadgroup_barrier(int(flags), site); }
 inline void simdgroup_barrier(mem_flags flags, msl_site site = msl_site()) { msl_simdgroup_barrier(int(flags), site); }
 
@@ -325,11 +260,11 @@ template <class T> inline const T& msl_slot(const void* slots, unsigned lane) {
 
 // The lanes in `mask`, combined. Nobody says in which order a GPU adds: 0 pairs lanes 1, 2, 4, 8, 16 apart, 1 goes from lane
 // to lane, 2 pairs lanes 16, 8, 4, 2, 1 apart.
-template <class T, class F> inline void msl_reduce(void* result, const char* slots, unsigned mask, F f) {
+template <class T, class F> MSL_UNWATCHED void msl_reduce(void* result, const char* slots, unsigned mask, F f) {
   T a[32];
   for (int i = 0; i < 32; i++) if (mask >> i & 1) a[i] = msl_slot<T>(slots, i);
   const unsigned order = msl_order();
-  auto fold = [&](int i, int j) {  // a[i] = a[i] with a[j]
+  auto fold = [&](int i, int j) __attribute__((no_sanitize("thread"))) {  // a[i] = a[i] with a[j]
     if (!(mask >> j & 1)) return;
     a[i] = mask >> i & 1 ? f(a[i], a[j]) : a[j];
     mask |= 1u << i;
@@ -342,81 +277,49 @@ template <class T, class F> inline void msl_reduce(void* result, const char* slo
   }
   *(T*)result = a[0];
 }
-#define MSL_REDUCTION(name, ...)                                                                                   \
-  template <class T> inline T name(T x, msl_site site = msl_site()) {                                              \
+#define MSL_REDUCTION(name, ...) \
+  template <class T> inline T name(T x, msl_site site = msl_site()) { \
     return *(const T*)msl_exchange(&x, sizeof x, #name, site, [](void* result, const char* slots, unsigned mask) { \
-      msl_reduce<T>(result, slots, mask, [](T a, T b) -> T { return T(__VA_ARGS__); });                            \
-    }, nullptr);                                                                                                   \
+      msl_reduce<T>(result, slots, mask, [](T a, T b) -> T { return T(__VA_ARGS__); }); \
+    }, nullptr); \
   }
-MSL_REDUCTION(simd_sum, a + b)
-MSL_REDUCTION(simd_product, a * b)
-MSL_REDUCTION(simd_max, metal::max(a, b))
-MSL_REDUCTION(simd_min, metal::min(a, b))
-MSL_REDUCTION(simd_and, a & b)
-MSL_REDUCTION(simd_or, a | b)
-MSL_REDUCTION(simd_xor, a ^ b)
+MSL_REDUCTION(simd_sum, a + b) MSL_REDUCTION(simd_max, metal::max(a, b)) MSL_REDUCTION(simd_min, metal::min(a, b))
+MSL_REDUCTION(simd_product, a * b) MSL_REDUCTION(simd_and, a & b) MSL_REDUCTION(simd_or, a | b) MSL_REDUCTION(simd_xor, a ^ b)
 
-#define MSL_PREFIX(name, end)                                                                                      \
-  template <class T> inline T name(T x, msl_site site = msl_site()) {                                              \
-    unsigned mask;                                                                                                 \
-    const void* slots = msl_exchange(&x, sizeof x, #name, site, nullptr, &mask);                                   \
-    T sum = T(0);                                                                                                  \
-    for (unsigned i = 0; i < end; i++) if (mask >> i & 1) sum = T(sum + msl_slot<T>(slots, i));                    \
-    return sum;                                                                                                    \
-  }
-MSL_PREFIX(simd_prefix_inclusive_sum, msl_lane() + 1)
-MSL_PREFIX(simd_prefix_exclusive_sum, msl_lane())
+template <class T> inline T simd_prefix_inclusive_sum(T x, msl_site site = msl_site()) {
+  unsigned mask;
+  const void* slots = msl_exchange(&x, sizeof x, "simd_prefix_inclusive_sum", site, nullptr, &mask);
+  T sum = T(0);
+  for (unsigned i = 0; i <= msl_lane(); i++) if (mask >> i & 1) sum = T(sum + msl_slot<T>(slots, i));
+  return sum;
+}
+template <class T> inline T simd_prefix_exclusive_sum(T x, msl_site site = msl_site()) {
+  return T(simd_prefix_inclusive_sum(x, site) - x);
+}
 
 // `from`: the lane to read, made of `lane` and the argument `n`. One that does not take part is a finding, its value NaN.
-#define MSL_SHUFFLE(name, from)                                                                                    \
-  template <class T> inline T name(T x, ushort n, msl_site site = msl_site()) {                                    \
-    unsigned mask;                                                                                                 \
-    const void* slots = msl_exchange(&x, sizeof x, #name, site, nullptr, &mask);                                   \
-    const unsigned lane = msl_lane(), source = from;                                                               \
-    if (source < 32 && mask >> source & 1) return msl_slot<T>(slots, source);                                      \
-    msl_bad_lane(source, #name, site);                                                                             \
-    __builtin_memset(&x, 0xff, sizeof x);                                                                          \
-    return x;                                                                                                      \
+#define MSL_SHUFFLE(name, from) \
+  template <class T> inline T name(T x, ushort n, msl_site site = msl_site()) { \
+    unsigned mask; \
+    const void* slots = msl_exchange(&x, sizeof x, #name, site, nullptr, &mask); \
+    const unsigned lane = msl_lane(), source = from; \
+    if (source < 32 && mask >> source & 1) return msl_slot<T>(slots, source); \
+    msl_bad_lane(source, #name, site); \
+    __builtin_memset(&x, 0xff, sizeof x); \
+    return x; \
   }
-MSL_SHUFFLE(simd_shuffle, n)
-MSL_SHUFFLE(simd_broadcast, n)
-MSL_SHUFFLE(simd_shuffle_xor, lane ^ n)
-MSL_SHUFFLE(simd_shuffle_down, lane + n > 31 ? lane : lane + n)
-MSL_SHUFFLE(simd_shuffle_up, lane < n ? lane : lane - n)
-MSL_SHUFFLE(simd_shuffle_rotate_down, (lane + n) & 31)
-MSL_SHUFFLE(simd_shuffle_rotate_up, (lane - n) & 31)
-MSL_SHUFFLE(quad_shuffle, (lane & ~3u) | (n & 3))
-MSL_SHUFFLE(quad_broadcast, (lane & ~3u) | (n & 3))
-MSL_SHUFFLE(quad_shuffle_xor, (lane & ~3u) | ((lane ^ n) & 3))
-MSL_SHUFFLE(quad_shuffle_down, (lane & 3) + n > 3 ? lane : lane + n)
-MSL_SHUFFLE(quad_shuffle_up, (lane & 3) < n ? lane : lane - n)
-
+MSL_SHUFFLE(simd_shuffle, n) MSL_SHUFFLE(simd_broadcast, n) MSL_SHUFFLE(simd_shuffle_xor, lane ^ n)
+MSL_SHUFFLE(simd_shuffle_down, lane + n > 31 ? lane : lane + n) MSL_SHUFFLE(simd_shuffle_up, lane < n ? lane : lane - n)
+MSL_SHUFFLE(simd_shuffle_rotate_down, (lane + n) & 31) MSL_SHUFFLE(simd_shuffle_rotate_up, (lane - n) & 31)
+MSL_SHUFFLE(quad_shuffle, (lane & ~3u) | (n & 3)) MSL_SHUFFLE(quad_shuffle_xor, (lane & ~3u) | ((lane ^ n) & 3))
 template <class T> inline T simd_shuffle_and_fill_up(T x, T fill, ushort n, msl_site site = msl_site()) {
-  T pair[2] = {x, fill};
-  const void* slots = msl_exchange(pair, sizeof pair, "simd_shuffle_and_fill_up", site, nullptr, nullptr);
-  const unsigned lane = msl_lane();
-  return lane >= n ? msl_slot<T>(slots, lane - n) : (&msl_slot<T>(slots, 32 + lane - n))[1];
-}
-template <class T> inline T simd_shuffle_and_fill_down(T x, T fill, ushort n, msl_site site = msl_site()) {
-  T pair[2] = {x, fill};
-  const void* slots = msl_exchange(pair, sizeof pair, "simd_shuffle_and_fill_down", site, nullptr, nullptr);
-  const unsigned lane = msl_lane();
-  return lane + n < 32 ? msl_slot<T>(slots, lane + n) : (&msl_slot<T>(slots, lane + n - 32))[1];
-}
-template <class T> inline T simd_broadcast_first(T x, msl_site site = msl_site()) {
-  unsigned mask;
-  const void* slots = msl_exchange(&x, sizeof x, "simd_broadcast_first", site, nullptr, &mask);
-  return msl_slot<T>(slots, __builtin_ctz(mask));
+  const T below = simd_shuffle(fill, (msl_lane() - n) & 31, site), own = simd_shuffle_up(x, n, site);
+  return msl_lane() < n ? below : own;
 }
 template <class T> inline T quad_sum(T x, msl_site site = msl_site()) {
   x = T(x + quad_shuffle_xor(x, 1, site));
   return T(x + quad_shuffle_xor(x, 2, site));
 }
-template <class T> inline T quad_max(T x, msl_site site = msl_site()) {
-  x = max(x, quad_shuffle_xor(x, 1, site));
-  return max(x, quad_shuffle_xor(x, 2, site));
-}
-
 struct simd_vote {
   using vote_t = uint64_t;
   uint64_t votes, active;
@@ -432,10 +335,8 @@ inline simd_vote simd_ballot(bool x, msl_site site = msl_site()) {
   for (int i = 0; i < 32; i++) if (mask >> i & 1) vote.votes |= uint64_t(msl_slot<bool>(slots, i)) << i;
   return vote;
 }
-inline simd_vote simd_active_threads_mask(msl_site site = msl_site()) { return simd_ballot(true, site); }
 inline bool simd_any(bool x, msl_site site = msl_site()) { return simd_ballot(x, site).any(); }
 inline bool simd_all(bool x, msl_site site = msl_site()) { return simd_ballot(x, site).all(); }
-inline bool simd_is_first(msl_site site = msl_site()) { return msl_lane() == unsigned(__builtin_ctzll(simd_ballot(true, site).active)); }
 
 // ---- 8x8 matrices of a SIMD group, two elements a lane, laid out as Apple does ----
 
@@ -463,20 +364,20 @@ template <class T, int R, int C> inline simdgroup_matrix<T, R, C> make_filled_si
   return m;
 }
 
-template <class P> inline P* msl_element(P* matrix, ulong stride, vec<ulong, 2> origin, bool transposed, unsigned i) {
+template <class P> inline P* msl_element(P* matrix, ulong stride, ulong2 origin, bool transposed, unsigned i) {
   const msl_place at;
   const ulong row = transposed ? at.column + i : at.row, column = transposed ? at.row : at.column + i;
   return matrix + (origin.v[1] + row) * stride + origin.v[0] + column;
 }
 template <class T, class P>
-inline void simdgroup_load(simdgroup_matrix<T, 8, 8>& m, const P* matrix, ulong stride = 8, vec<ulong, 2> origin = vec<ulong, 2>(0),
+inline void simdgroup_load(simdgroup_matrix<T, 8, 8>& m, const P* matrix, ulong stride = 8, ulong2 origin = ulong2(0),
                            bool transposed = false, msl_site site = msl_site()) {
   static_assert(is_same_v<T, remove_cv_t<P>>, "simdgroup_load does not convert");
   msl_exchange(nullptr, 0, "simdgroup_load", site, nullptr, nullptr);
   for (unsigned i = 0; i < 2; i++) m.elements.v[i] = *msl_element(matrix, stride, origin, transposed, i);
 }
 template <class T, class P>
-inline void simdgroup_store(const simdgroup_matrix<T, 8, 8>& m, P* matrix, ulong stride = 8, vec<ulong, 2> origin = vec<ulong, 2>(0),
+inline void simdgroup_store(const simdgroup_matrix<T, 8, 8>& m, P* matrix, ulong stride = 8, ulong2 origin = ulong2(0),
                             bool transposed = false, msl_site site = msl_site()) {
   static_assert(is_same_v<T, P>, "simdgroup_store does not convert");
   msl_exchange(nullptr, 0, "simdgroup_store", site, nullptr, nullptr);
@@ -489,7 +390,7 @@ inline void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d, const si
                                           msl_site site = msl_site()) {
   struct Part { float a[2], b[2], c[2]; } part;
   for (int i = 0; i < 2; i++) part.a[i] = a.elements.v[i], part.b[i] = b.elements.v[i], part.c[i] = c.elements.v[i];
-  auto multiply = [](void* result, const char* slots, unsigned) {
+  auto multiply = [](void* result, const char* slots, unsigned) MSL_UNWATCHED {
     float a[8][8], b[8][8], (*sum)[8] = (float(*)[8])result;
     for (unsigned lane = 0; lane < 32; lane++) {
       const msl_place at(lane);
@@ -505,8 +406,8 @@ inline void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d, const si
   for (int i = 0; i < 2; i++) d.elements.v[i] = D(sums[at.row * 8 + at.column + i]);
 }
 template <class D, class A, class B>
-inline void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a, const simdgroup_matrix<B, 8, 8>& b,
-                               msl_site site = msl_site()) {
+inline void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
+                               const simdgroup_matrix<B, 8, 8>& b, msl_site site = msl_site()) {
   simdgroup_multiply_accumulate(d, a, b, simdgroup_matrix<D, 8, 8>(D(0)), site);
 }
 
@@ -514,37 +415,30 @@ inline void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_mat
 
 template <class T> struct atomic { T value; };
 template <class T> using _atomic = atomic<T>;
-#define MSL_ATOMIC(reads, writes, R, name, parameters, ...)                        \
-  template <class T, class V> __attribute__((no_sanitize("thread"), noinline))     \
-  R atomic_##name##_explicit parameters {                                          \
-    msl_atomic(p, sizeof(T), reads, writes);                                       \
-    const T old = p->value;                                                        \
-    __VA_ARGS__;                                                                   \
-  }
-template <class T> __attribute__((no_sanitize("thread"), noinline)) T atomic_load_explicit(const volatile atomic<T>* p, memory_order) {
+template <class T> MSL_UNWATCHED T atomic_load_explicit(const volatile atomic<T>* p, memory_order) {
   msl_atomic(p, sizeof(T), true, false);
   return p->value;
 }
-MSL_ATOMIC(false, true, void, store, (volatile atomic<T>* p, V x, memory_order), (void)old; p->value = T(x))
-MSL_ATOMIC(true, true, T, exchange, (volatile atomic<T>* p, V x, memory_order), p->value = T(x); return old)
-MSL_ATOMIC(true, true, bool, compare_exchange_weak,
-           (volatile atomic<T>* p, T* expected, V x, memory_order, memory_order),
-           if (__builtin_memcmp(&old, expected, sizeof old) == 0) return p->value = T(x), true;
-           *expected = old;
-           return false)
-#define MSL_FETCH(name, ...) \
-  MSL_ATOMIC(true, true, T, fetch_##name, (volatile atomic<T>* p, V x, memory_order), const T b = T(x); p->value = T(__VA_ARGS__); return old)
-MSL_FETCH(add, old + b) MSL_FETCH(sub, old - b) MSL_FETCH(min, b < old ? b : old) MSL_FETCH(max, old < b ? b : old)
-MSL_FETCH(and, old & b) MSL_FETCH(or, old | b) MSL_FETCH(xor, old ^ b)
+template <class T, class V> MSL_UNWATCHED void atomic_store_explicit(volatile atomic<T>* p, V x, memory_order) {
+  msl_atomic(p, sizeof(T), false, true);
+  p->value = T(x);
+}
+#define MSL_ATOMIC(name, ...) \
+  template <class T, class V> MSL_UNWATCHED T atomic_##name##_explicit(volatile atomic<T>* p, V x, memory_order) { \
+    msl_atomic(p, sizeof(T), true, true); \
+    const T a = p->value, b = T(x); \
+    p->value = T(__VA_ARGS__); \
+    return a; \
+  }
+MSL_ATOMIC(exchange, b) MSL_ATOMIC(fetch_add, a + b) MSL_ATOMIC(fetch_sub, a - b) MSL_ATOMIC(fetch_and, a & b)
+MSL_ATOMIC(fetch_or, a | b) MSL_ATOMIC(fetch_xor, a ^ b) MSL_ATOMIC(fetch_min, b < a ? b : a) MSL_ATOMIC(fetch_max, a < b ? b : a)
 typedef atomic<int> atomic_int;
 typedef atomic<uint> atomic_uint;
 typedef atomic<float> atomic_float;
 
 }  // namespace metal
 
-using metal::atomic_float;
-using metal::atomic_int;
-using metal::atomic_uint;
+using metal::atomic_float, metal::atomic_int, metal::atomic_uint;
 
 // of MLX's complex.h, which overloads by address space
 template <class T> struct complex_t {
