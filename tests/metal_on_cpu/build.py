@@ -96,7 +96,8 @@ def _run(*arguments: str, temporary: str) -> None:
     """The compiler. Of zig's own caches only what it needs to link, the same for all kernels, is kept."""
     links = "-c" not in arguments
     zig = {"ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig") if links else temporary, "ZIG_LOCAL_CACHE_DIR": temporary}
-    done = subprocess.run([*compiler(), *_processor(), *arguments], capture_output=True, text=True, env={**os.environ, **zig})
+    command = [*compiler(), *_processor(), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=temporary, env={**os.environ, **zig})
     if done.returncode:
         raise CompileError(done.stderr[:8000])
 
@@ -109,7 +110,8 @@ def _processor() -> list[str]:
 def _surroundings() -> str:
     """All but the kernel that decides what a program is."""
     own = [path.read_text(encoding="utf-8") for path in sorted(HERE.iterdir()) if path.suffix in (".h", ".cpp", ".py")]
-    asked = subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+    with tempfile.TemporaryDirectory() as folder:  # where some versions of zig leave a file
+        asked = subprocess.run([*compiler(), "--version"], capture_output=True, text=True, cwd=folder).stdout
     return "\0".join([*own, *compiler(), asked, mx.__file__, platform.platform()])
 
 
