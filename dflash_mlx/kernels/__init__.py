@@ -1,6 +1,7 @@
 """Metal kernels: one pair of files each, NAME.py (contract, plain-MLX reference, dispatch) and NAME.metal (the source)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,34 @@ from typing import Any
 import mlx.core as mx
 
 BODY = "// ---- body ----\n"
+MAX_ROWS = 16  # of a pass that kernels serve
+# "verify_matmul" is its exact form, "verify_matmul_fast" the other
+NAMES = (
+    "recurrent_inputs",
+    "gated_delta",
+    "verify_matmul",
+    "verify_matmul_fast",
+    "verify_attention",
+    "inject_kv",
+    "candidates",
+)
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Which kernels the passes of a model use; by default none, and MLX's own ops do all the work.
+
+    Attributes:
+        rows: by name, the numbers of rows at which a kernel is used, where its contract covers the shapes.
+        row_invariant: ops of MLX (`targets.row_invariance.Op`) that were seen to be so on this device.
+    """
+
+    rows: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    row_invariant: frozenset[str] = frozenset()
+
+    def use(self, name: str, rows: int) -> bool:
+        """Whether a kernel is used for so many rows."""
+        return rows in self.rows.get(name, ())
 
 
 def source(name: str) -> tuple[str, str]:
@@ -20,4 +49,5 @@ def source(name: str) -> tuple[str, str]:
 def metal_kernel(name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Callable[..., Any]:
     """The kernel of NAME.metal. `inputs` and `outputs` are tuples of names."""
     header, body = source(name)
-    return mx.fast.metal_kernel(f"dflash_{name}", list(inputs), list(outputs), body, header)
+    kernel: Callable[..., Any] = mx.fast.metal_kernel(f"dflash_{name}", list(inputs), list(outputs), body, header)
+    return kernel
