@@ -18,6 +18,7 @@ LAYERS = (
     ("generation",),
     ("decoding",),
     ("targets", "drafters", "text"),
+    ("projections",),
     ("kernels", "checkpoint", "buffers"),
     ("errors",),
 )
