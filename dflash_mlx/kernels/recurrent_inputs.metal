@@ -34,8 +34,8 @@ for (int part = 0; part < Parts; ++part) {
         float sum = 0;
         for (uint tap = 0; tap < taps; ++tap) {
             const uint at = row + tap;  // in `kept`
-            const T x = at < before ? T(conv_rows[(accepted + at) * conv_rows_strides[1] + channel * conv_rows_strides[2]])
-                                    : T(qkv[(at - before) * qkv_strides[1] + channel * qkv_strides[2]]);
+            const T x = at < before ? T(conv_rows[(accepted + at) * channels + channel])
+                                    : T(qkv[(at - before) * qkv_shape[2] + QkvStart + channel]);
             if (tap == before || row == 0) kept[at * channels + channel] = x;
             sum += float(x) * float(conv_weight[channel * taps + tap]);
         }
@@ -64,7 +64,7 @@ for (int part = 0; part < Parts; ++part)
 
 if (is_value && lane == 0) {
     const uint at = row * Hv + value_head;
-    const D rate = softplus(D(D(a[row * a_strides[1] + value_head * a_strides[2]]) + D(dt_bias[value_head])));
+    const D rate = softplus(D(D(a[row * a_shape[2] + AStart + value_head]) + D(dt_bias[value_head])));
     g[at] = metal::precise::exp(-metal::precise::exp(float(A_log[value_head])) * float(rate));
-    beta[at] = sigmoid(T(b[row * b_strides[1] + value_head * b_strides[2]]));
+    beta[at] = sigmoid(T(b[row * b_shape[2] + BStart + value_head]));
 }

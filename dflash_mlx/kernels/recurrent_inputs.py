@@ -8,7 +8,8 @@ strength are made from a and b (`mlx_lm.models.qwen3_5.GatedDeltaNet`, `gated_de
     q = q / sqrt(sum(q²) + 1e-6) / sqrt(key_dim)    k = k / sqrt(sum(k²) + 1e-6)
     g = exp(-exp(A_log) softplus(a + dt_bias))      beta = sigmoid(b)
 
-The kernel rounds to the activations' dtype where MLX's ops do, and no result depends on the number of rows.
+The kernel rounds to the activations' dtype where MLX's ops do, and no result depends on the number of rows. It reads its
+parts of a joint projection where they stand.
 """
 
 from typing import NamedTuple
@@ -18,6 +19,7 @@ import mlx.nn as nn
 from mlx_lm.models.gated_delta import compute_g, normalize_qk
 
 from dflash_mlx.kernels import metal_kernel
+from dflash_mlx.kernels.columns import Columns, columns_of
 from dflash_mlx.kernels.gated_delta import Writes
 
 INPUTS = ("conv_rows", "count", "qkv", "a", "b", "conv_weight", "A_log", "dt_bias")
@@ -60,16 +62,17 @@ def covers(key_heads: int, key_dim: int, value_heads: int, value_dim: int, dtype
 def recurrent_inputs_reference(
     conv_rows: mx.array,
     count: mx.array,
-    qkv: mx.array,
-    a: mx.array,
-    b: mx.array,
+    qkv: mx.array | Columns,
+    a: mx.array | Columns,
+    b: mx.array | Columns,
     weights: Weights,
     key_heads: int,
     key_dim: int,
 ) -> RecurrentInputs:
     """As `recurrent_inputs_metal`, in plain MLX."""
+    qkv, a, b = (columns_of(part).view for part in (qkv, a, b))
     rows, value_heads, (conv_dim, kernel, _) = qkv.shape[1], weights.A_log.size, weights.conv.shape
-    before = mx.take(conv_rows, count + mx.arange(kernel - 1), axis=1)
+    before = conv_rows if conv_rows.shape[1] == kernel - 1 else mx.take(conv_rows, count + mx.arange(kernel - 1), axis=1)
     conv_rows = mx.concatenate([before, qkv], axis=1)
     x = nn.silu(mx.conv1d(conv_rows, weights.conv, groups=conv_dim))
     q, k, v = mx.split(x, [key_heads * key_dim, 2 * key_heads * key_dim], axis=-1)
@@ -82,9 +85,9 @@ def recurrent_inputs_reference(
 def recurrent_inputs_metal(
     conv_rows: mx.array,
     count: mx.array,
-    qkv: mx.array,
-    a: mx.array,
-    b: mx.array,
+    qkv: mx.array | Columns,
+    a: mx.array | Columns,
+    b: mx.array | Columns,
     weights: Weights,
     key_heads: int,
     key_dim: int,
@@ -95,19 +98,23 @@ def recurrent_inputs_metal(
         conv_rows: `[1, kernel - 1 + previous, conv_dim]`, as the last block's call returned them; zeros for a fresh state.
         count: int32 `[1]`, how many of the last block's rows were accepted; later ones are not looked at.
         qkv: `[1, rows, conv_dim]`, queries, keys and values side by side, projected.
-        a, b: `[1, rows, value_heads]`, projected.
+        a, b: `[1, rows, value_heads]`, projected; all three may be columns of wider rows.
     """
-    rows, value_heads, (conv_dim, kernel, _) = qkv.shape[1], weights.A_log.size, weights.conv.shape
+    parts = [columns_of(part) for part in (qkv, a, b)]
+    activations = [part.rows for part in parts]
+    rows, dtype = activations[0].shape[1], activations[0].dtype
+    value_heads, (conv_dim, kernel, _) = weights.A_log.size, weights.conv.shape
     value_dim = (conv_dim - 2 * key_heads * key_dim) // value_heads
     keys, values, heads = (1, rows, key_heads, key_dim), (1, rows, value_heads, value_dim), (1, rows, value_heads)
-    rate = mx.float32 if mx.float32 in (a.dtype, weights.dt_bias.dtype) else a.dtype
+    rate = mx.float32 if mx.float32 in (activations[1].dtype, weights.dt_bias.dtype) else dtype
+    starts = [(name, part.start) for name, part in zip(("QkvStart", "AStart", "BStart"), parts)]
     sizes = [("Hk", key_heads), ("Dk", key_dim), ("Parts", -(-max(key_dim, value_dim) // 128))]
     q, k, v, g, beta, kept = metal_kernel("recurrent_inputs", INPUTS, OUTPUTS)(
-        inputs=[conv_rows, count, qkv, a, b, *weights],
-        template=[("T", qkv.dtype), ("D", rate), *sizes],
+        inputs=[conv_rows, count, *activations, *weights],
+        template=[("T", dtype), ("D", rate), *starts, *sizes],
         grid=(32, rows, 2 * key_heads + value_heads),
         threadgroup=(32, 1, 1),
         output_shapes=[keys, keys, values, heads, heads, (1, kernel - 1 + rows, conv_dim)],
-        output_dtypes=[qkv.dtype, qkv.dtype, qkv.dtype, mx.float32, qkv.dtype, qkv.dtype],
+        output_dtypes=[dtype, dtype, dtype, mx.float32, dtype, dtype],
     )
     return RecurrentInputs(q, Writes(k, v, g, beta), kept)
