@@ -7,6 +7,15 @@ from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
+from mlx_lm.models.activations import swiglu
+
+Project = Callable[[nn.Module, mx.array], mx.array]  # computes a linear layer over rows
+
+
+def as_module(layer: nn.Module, x: mx.array) -> mx.array:
+    """A `Project` that calls the layer as it is."""
+    y: mx.array = layer(x)
+    return y
 
 
 class Projections:
@@ -24,19 +33,49 @@ class Projections:
         self._joint = [(_concatenate([parts[i] for i in places]), places) for places in kinds.values()]
         self._outputs = [part["weight"].shape[0] for part in parts]
 
-    def __call__(
-        self, x: mx.array, project: Callable[[nn.Module, mx.array], mx.array] = lambda part, x: part(x)
-    ) -> list[mx.array]:
-        """The outputs of each part for rows `[..., inputs]`: `[..., outputs]` each.
-
-        `project` calls a joint projection; by default as the module that it is.
-        """
+    def __call__(self, x: mx.array, project: Project = as_module) -> list[mx.array]:
+        """The outputs of each part for rows `[..., inputs]`: `[..., outputs]` each. `project` computes joint projections."""
         results = [x] * len(self._outputs)
         for joint, places in self._joint:
             cuts = list(accumulate(self._outputs[place] for place in places))[:-1]
             for place, rows in zip(places, mx.split(project(joint, x), cuts, axis=-1)):
                 results[place] = rows
         return results
+
+    def side_by_side(self, x: mx.array, project: Project = as_module) -> mx.array:
+        """The same outputs in one array, `[..., outputs of all parts]`: of parts of one kind, what one matmul gives."""
+        if len(self._joint) == 1:
+            return project(self._joint[0][0], x)
+        return mx.concatenate(self(x, project), axis=-1)
+
+    def some(self, first: int, count: int) -> "Projections":
+        """The same for `count` of the parts: its weights are views of the joint ones."""
+        some = copy.copy(self)
+        some._outputs = self._outputs[first : first + count]
+        some._joint = []
+        for joint, places in self._joint:
+            before = sum(self._outputs[place] for place in places if place < first)
+            chosen = [place - first for place in places if first <= place < first + count]
+            after = before + sum(some._outputs[place] for place in chosen)
+            if chosen:
+                view = copy.copy(joint)
+                view.update({name: weight[before:after] for name, weight in joint.parameters().items()})
+                some._joint.append((view, chosen))
+        return some
+
+
+class FeedForward:
+    """The MLP of a layer: mlx-lm's `MLP` with gate and up as one projection; a mixture of experts as it is."""
+
+    def __init__(self, mlp: nn.Module) -> None:
+        self.mlp = mlp
+        self._gate_up = Projections([mlp.gate_proj, mlp.up_proj]) if "gate_proj" in mlp else None
+
+    def __call__(self, x: mx.array, project: Project = as_module) -> mx.array:
+        """Rows `[..., hidden]` -> `[..., hidden]`. `project` computes the projections."""
+        if self._gate_up is None:
+            return as_module(self.mlp, x)
+        return project(self.mlp.down_proj, swiglu(*self._gate_up(x, project)))
 
 
 def _kind(part: nn.Module) -> tuple[Any, ...]:

@@ -49,5 +49,4 @@ def source(name: str) -> tuple[str, str]:
 def metal_kernel(name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Callable[..., Any]:
     """The kernel of NAME.metal. `inputs` and `outputs` are tuples of names."""
     header, body = source(name)
-    kernel: Callable[..., Any] = mx.fast.metal_kernel(f"dflash_{name}", list(inputs), list(outputs), body, header)
-    return kernel
+    return mx.fast.metal_kernel(f"dflash_{name}", list(inputs), list(outputs), body, header)  # type: ignore[return-value]

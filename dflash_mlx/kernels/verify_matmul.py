@@ -15,9 +15,8 @@ scales and biases `[N, K / group_size]`. There are two Metal kernels:
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.kernels import metal_kernel
+from dflash_mlx.kernels import MAX_ROWS, Kernels, metal_kernel
 
-MAX_ROWS = 16
 SPLIT = 4  # SIMD groups that share the K of the same outputs in the fast form
 INPUTS = ("x", "w", "scales", "biases")
 
@@ -57,6 +56,20 @@ def verify_linear(layer: nn.Module, x: mx.array, exact: bool = False) -> mx.arra
     w, scales, biases = (layer[name] for name in ("weight", "scales", "biases"))
     y = verify_matmul_metal(x, w, scales, biases, layer.bits, layer.group_size, exact)
     return y + layer["bias"] if "bias" in layer else y
+
+
+def project(layer: nn.Module, x: mx.array, kernels: Kernels, exact: bool = False) -> mx.array:
+    """A linear layer, or an embedding as head, over `[..., rows, inputs]`: by a kernel that is in use, or as the module it is.
+
+    Args:
+        exact: a row shall have the bits that it has alone. One that is alone is MLX's.
+    """
+    rows = x.size // x.shape[-1]
+    name = kernel_for(layer, rows, x.dtype, exact) if rows > 1 else None
+    if name and kernels.use(name, rows):
+        return verify_linear(layer, x, exact)
+    y: mx.array = layer.as_linear(x) if isinstance(layer, nn.Embedding | nn.QuantizedEmbedding) else layer(x)
+    return y
 
 
 def verify_matmul_reference(x: mx.array, w: mx.array, scales: mx.array, biases: mx.array, bits: int, group_size: int) -> mx.array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 import mlx.nn as nn
 
+from dflash_mlx.kernels import Kernels
 from dflash_mlx.targets.state import State
 
 
@@ -33,10 +34,16 @@ class Target(ABC):
 
     Attributes:
         module: holds the weights.
+        kernels: the kernels it computes with.
     """
 
     config: TargetConfig
     module: nn.Module
+    kernels: Kernels
+
+    @abstractmethod
+    def use_kernels(self, kernels: Kernels) -> None:
+        """Computes with these kernels from now on, wherever their contracts cover the shapes; at first with none."""
 
     @abstractmethod
     def embed(self, ids: mx.array) -> mx.array:

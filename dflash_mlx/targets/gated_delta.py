@@ -5,14 +5,21 @@ must be able to go back to any row.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.gated_delta import compute_g, gated_delta_kernel, normalize_qk
+from mlx_lm.models.gated_delta import gated_delta_kernel
 
-from dflash_mlx.targets.row_invariance import Op
-from dflash_mlx.targets.state import RecurrentState
+from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels import gated_delta as delta
+from dflash_mlx.kernels import recurrent_inputs as inputs
+from dflash_mlx.kernels.gated_delta import Writes
+from dflash_mlx.kernels.verify_matmul import project
+from dflash_mlx.projections import FeedForward, Projections
+from dflash_mlx.targets.row_invariance import Op, ops_of
+from dflash_mlx.targets.state import Due, RecurrentState
 
 
 class Projected(NamedTuple):
@@ -29,54 +36,95 @@ class Projected(NamedTuple):
     b: mx.array
 
 
-class Writes(NamedTuple):
-    """What rows write into the state: all that is needed to repeat them.
+class Rows(NamedTuple):
+    """What rows give.
 
-    k: `[1, rows, key_heads, key_dim]`, normed; v: `[1, rows, value_heads, value_dim]`.
-    g, beta: `[1, rows, value_heads]`, decay and write strength.
+    x: `[1, rows, hidden]`, the layer's output.
+    conv_rows: `[1, kernel - 1 + rows, conv_dim]`, before the short convolution, with those before them in front.
+    states: those after the last rows, as `recur` has them; from our own kernel the one before the rows.
+    writes: what they write into it.
     """
 
-    k: mx.array
-    v: mx.array
-    g: mx.array
-    beta: mx.array
+    x: mx.array
+    conv_rows: mx.array
+    states: list[mx.array]
+    writes: Writes
 
 
 class RecurrentLayer:
-    """One layer of `mlx_lm.models.qwen3_5` or `qwen3_next`, called as a function of rows and state.
+    """One layer of `mlx_lm.models.qwen3_5` or `qwen3_next`, called as a function of rows and state."""
 
-    Attributes:
-        ops: what it does beside its modules, for exact verification.
-    """
+    def __init__(
+        self, layer: nn.Module, projections: list[nn.Module], arrange: Callable[[nn.Module, list[mx.array]], Projected]
+    ) -> None:
+        """
+        Args:
+            projections: of the layer's `linear_attn`, from its input.
+            arrange: makes `Projected` of that `linear_attn` and what they give.
+        """
+        self.layer, self._arrange, net = layer, arrange, layer.linear_attn
+        self._inputs, self._mlp = Projections(projections), FeedForward(layer.mlp)
+        heads = net.num_k_heads, net.head_k_dim, net.num_v_heads, net.head_v_dim
+        self.dtype = layer.input_layernorm.weight.dtype
+        self._covered = {
+            "gated_delta": delta.covers(*heads, self.dtype),
+            "recurrent_inputs": inputs.covers(*heads, self.dtype, net.dt_bias.dtype),
+        }
+        self.use_kernels(Kernels())
 
-    ops: tuple[Op, ...] = ("recurrence", "norm", "elementwise")
+    def use_kernels(self, kernels: Kernels) -> None:
+        """Computes with these kernels from now on."""
+        self.kernels = kernels
+        self._compiled = {exact: mx.compile(partial(self._rows, exact=exact)) for exact in (False, True)}
 
-    def __init__(self, layer: nn.Module, project: Callable[[nn.Module, mx.array], Projected]) -> None:
-        """project: gives the input projections of the layer's `linear_attn` over `[1, rows, hidden]`."""
-        self.layer, self.project = layer, project
-        self._compiled = mx.compile(self._rows)
+    def exact_ops(self, rows: int) -> frozenset[Op]:
+        """MLX's ops that decide whether exact verification takes its rows apart."""
+        served = {"recurrence": self.serves("gated_delta", rows), "convolution": self.serves("recurrent_inputs", rows)}
+        ops = ops_of(self.layer, rows, self.dtype, self.kernels, "recurrence", "norm", "elementwise")
+        return ops - {op for op, ours in served.items() if ours}
 
-    def __call__(self, x: mx.array, state: RecurrentState, position: mx.array, mask: mx.array, commit: bool = False) -> mx.array:
+    def serves(self, name: str, rows: int) -> bool:
+        """Whether "gated_delta" or "recurrent_inputs" is in use at so many rows."""
+        return self._covered[name] and self.kernels.use(name, rows)
+
+    def __call__(
+        self,
+        x: mx.array,
+        state: RecurrentState,
+        position: mx.array,
+        mask: mx.array,
+        commit: bool = False,
+        exact: bool = False,
+    ) -> mx.array:
         """Rows `[1, rows, hidden]` from the committed state on, which knows neither positions nor masks.
 
         With `commit` they are committed at once: a chunk of a prompt, in too many sizes to compile for.
         """
-        x, conv_rows, states, writes = (self._rows if commit else self._compiled)(x, state.conv, state.recurrent)
+        if not commit and self.serves("gated_delta", x.shape[1]):
+            conv_rows, writes, count = state.due or Due(state.conv, self._no_writes(state), 0)
+            rows = Rows(*self._compiled[exact](x, conv_rows, state.recurrent, mx.array([count], mx.int32), writes))
+            state.keep_due(rows.conv_rows, Writes(*rows.writes), rows.states[0])
+            return rows.x
+        settle(state)
+        rows = Rows(*(self._rows if commit else self._compiled[exact])(x, state.conv, state.recurrent))
         if commit:
-            rows = x.shape[1]
-            state.advance(mx.contiguous(conv_rows[:, rows:]), states[-1])  # a view would keep all of the chunk's rows alive
+            # a view would keep all of the chunk's rows alive
+            state.advance(mx.contiguous(rows.conv_rows[:, x.shape[1] :]), rows.states[-1])
         else:
-            before, known = state.recurrent, dict(zip(range(x.shape[1], 0, -1), reversed(states)))
-            state.keep(conv_rows, lambda count: known[count] if count in known else replay(count, Writes(*writes), before))
-        return x
+            before, known = state.recurrent, dict(zip(range(x.shape[1], 0, -1), reversed(rows.states)))
+            state.keep(
+                rows.conv_rows, lambda count: known[count] if count in known else replay(count, Writes(*rows.writes), before)
+            )
+        return rows.x
 
     def one_by_one(
-        self, x: mx.array, state: RecurrentState, position: mx.array, mask: mx.array, commit: bool = False
+        self, x: mx.array, state: RecurrentState, position: mx.array, mask: mx.array, commit: bool = False, exact: bool = True
     ) -> mx.array:
         """The same, each row as if it were alone."""
+        settle(state)
         conv, recurrent, outputs, conv_rows, states = state.conv, state.recurrent, [], [state.conv], []
         for row in mx.split(x, x.shape[1], axis=1):
-            output, rows, [recurrent], _ = self._compiled(row, conv, recurrent)
+            output, rows, [recurrent], _ = self._compiled[exact](row, conv, recurrent)
             conv = rows[:, 1:]
             outputs.append(output)
             conv_rows.append(rows[:, -1:])
@@ -84,24 +132,44 @@ class RecurrentLayer:
         state.keep(mx.concatenate(conv_rows, axis=1), lambda count: states[count - 1])
         return mx.concatenate(outputs, axis=1)
 
-    def _rows(self, x: mx.array, conv: mx.array, recurrent: mx.array) -> tuple[mx.array, mx.array, list[mx.array], Writes]:
-        """The layer's output, the rows before the convolution with those before them, states as `recur` has them, the writes."""
+    def _rows(
+        self,
+        x: mx.array,
+        conv_rows: mx.array,
+        recurrent: mx.array,
+        count: mx.array | None = None,
+        last: Writes | None = None,
+        exact: bool = False,
+    ) -> Rows:
+        """Rows `[1, rows, hidden]` after a state, or, by our own kernel, after `count` rows of the `last` block after it."""
         net, (B, rows, _) = self.layer.linear_attn, x.shape
-        qkv, z, a, b = self.project(net, self.layer.input_layernorm(x))
-        conv_rows = mx.concatenate([conv, qkv], axis=1)  # [1, kernel - 1 + rows, conv_dim]
-        q, k, v = mx.split(nn.silu(net.conv1d(conv_rows)), [net.key_dim, 2 * net.key_dim], axis=-1)
-        q, k = normalize_qk(
-            q.reshape(B, rows, net.num_k_heads, net.head_k_dim),
-            k.reshape(B, rows, net.num_k_heads, net.head_k_dim),
-            inv_scale=net.head_k_dim**-0.5,
-            eps=1e-6,
-        )
-        v = v.reshape(B, rows, net.num_v_heads, net.head_v_dim)
-        writes = Writes(k, v, compute_g(net.A_log, a, net.dt_bias), mx.sigmoid(b))
-        y, states = recur(q, writes, recurrent)
+        linear = partial(project, kernels=self.kernels, exact=exact)
+        qkv, z, a, b = self._arrange(net, self._inputs(self.layer.input_layernorm(x), linear))
+        weights = inputs.Weights(net.conv1d.weight, net.A_log, net.dt_bias)
+        prepare = inputs.recurrent_inputs_metal if self.serves("recurrent_inputs", rows) else inputs.recurrent_inputs_reference
+        start = mx.array([0], mx.int32) if count is None else count
+        q, writes, conv_rows = prepare(conv_rows, start, qkv, a, b, weights, net.num_k_heads, net.head_k_dim)
+        if count is None or last is None:
+            y, states = recur(q, writes, recurrent)
+        else:
+            y, before = delta.gated_delta_metal(recurrent, Writes(*last), count, q, writes)
+            states = [before]
         y = net.norm(y, z.reshape(B, rows, net.num_v_heads, net.head_v_dim)).reshape(B, rows, -1)
-        x = x + net.out_proj(y)
-        return x + self.layer.mlp(self.layer.post_attention_layernorm(x)), conv_rows, states, writes
+        x = x + linear(net.out_proj, y)
+        return Rows(x + self._mlp(self.layer.post_attention_layernorm(x), linear), conv_rows, states, writes)
+
+    def _no_writes(self, state: RecurrentState) -> Writes:
+        """One row, never looked at: what a kernel is given where nothing is due."""
+        net, dtype, heads = self.layer.linear_attn, state.conv.dtype, (1, 1, self.layer.linear_attn.num_v_heads)
+        k = mx.zeros((1, 1, net.num_k_heads, net.head_k_dim), dtype)
+        return Writes(k, mx.zeros((*heads, net.head_v_dim), dtype), mx.zeros(heads, mx.float32), mx.zeros(heads, dtype))
+
+
+def settle(state: RecurrentState) -> None:
+    """Writes what is due into a state."""
+    if state.due:
+        conv_rows, writes, count = state.due
+        state.advance(conv_rows[:, count : count + state.conv.shape[1]], replay(count, writes, state.recurrent))
 
 
 def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, list[mx.array]]:
@@ -118,44 +186,19 @@ def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, list[
     if _has_kernel(q):
         y, last = gated_delta_kernel(q, *writes, state)
         return y, [last]
-    outputs, states = [], []
-    for queries, row in zip(_heads_of_values(q, state.shape[1]), zip(*_writes_by_row(writes))):
-        state = _write(*row, state)
-        outputs.append((state * queries).sum(axis=-1).astype(q.dtype))
-        states.append(state)
-    return mx.stack(outputs, axis=1), states
+    states = delta.states_after(writes, state)
+    return delta.outputs(q, states), states
 
 
 def replay(count: int, writes: Writes, state: mx.array) -> mx.array:
     """The state after the first `count` rows: bit for bit what `recur` had there."""
     writes = Writes(*(rows[:, :count] for rows in writes))
     if _has_kernel(writes.k):
-        return gated_delta_kernel(writes.k, *writes, state)[1]
-    for row in zip(*_writes_by_row(writes)):
-        state = _write(*row, state)
-    return state
+        last: mx.array = gated_delta_kernel(writes.k, *writes, state)[1]
+        return last
+    return delta.states_after(writes, state)[-1]
 
 
 def _has_kernel(k: mx.array) -> bool:
     """Whether mlx-lm's Metal kernel serves these rows."""
     return mx.default_device() == mx.gpu and mx.metal.is_available() and k.shape[-1] % 32 == 0
-
-
-def _writes_by_row(writes: Writes) -> tuple[list[mx.array], list[mx.array], list[mx.array], list[mx.array]]:
-    """The writes of each row, each shaped to meet the state `[1, value_heads, value_dim, key_dim]`."""
-    rows, heads = writes.v.shape[1:3]
-    v, g, beta = (list(mx.split(part.reshape(rows, heads, -1, 1), rows)) for part in writes[1:])
-    return _heads_of_values(writes.k, heads), v, g, beta
-
-
-def _heads_of_values(x: mx.array, heads: int) -> list[mx.array]:
-    """Rows of queries or keys, each `[1, value_heads, 1, key_dim]`."""
-    _, rows, key_heads, key_dim = x.shape
-    return list(mx.split(mx.repeat(x, heads // key_heads, axis=2).reshape(rows, heads, 1, key_dim), rows))
-
-
-def _write(k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array) -> mx.array:
-    """The state after one more row."""
-    state = state * g
-    remembered = (state * k).sum(axis=-1, keepdims=True)
-    return state + k * ((v - remembered) * beta)

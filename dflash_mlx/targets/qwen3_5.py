@@ -26,8 +26,11 @@ RECURRENT_SIZES = (
 class Qwen35(TransformerTarget):
     """A Qwen3.5-family target."""
 
-    def project(self, net: nn.Module, x: mx.array) -> Projected:
-        return Projected(net.in_proj_qkv(x), net.in_proj_z(x), net.in_proj_a(x), net.in_proj_b(x))
+    def projections(self, net: nn.Module) -> list[nn.Module]:
+        return [net.in_proj_qkv, net.in_proj_z, net.in_proj_a, net.in_proj_b]
+
+    def arrange(self, net: nn.Module, outputs: list[mx.array]) -> Projected:
+        return Projected(*outputs)
 
 
 def load(folder: Path, config: dict[str, Any]) -> Qwen35:

@@ -15,9 +15,12 @@ from dflash_mlx.targets.transformer import TransformerTarget, build
 class Qwen3Next(TransformerTarget):
     """A Qwen3-Next target."""
 
-    def project(self, net: nn.Module, x: mx.array) -> Projected:
-        B, rows, _ = x.shape
-        q, k, v, z, b, a = net.fix_query_key_value_ordering(net.in_proj_qkvz(x), net.in_proj_ba(x))
+    def projections(self, net: nn.Module) -> list[nn.Module]:
+        return [net.in_proj_qkvz, net.in_proj_ba]
+
+    def arrange(self, net: nn.Module, outputs: list[mx.array]) -> Projected:
+        B, rows, _ = outputs[0].shape
+        q, k, v, z, b, a = net.fix_query_key_value_ordering(*outputs)
         return Projected(mx.concatenate([t.reshape(B, rows, -1) for t in (q, k, v)], axis=-1), z, a, b)
 
 

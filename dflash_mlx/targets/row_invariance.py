@@ -11,6 +11,11 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 import mlx.core as mx
+import mlx.nn as nn
+from mlx_lm.models.switch_layers import QuantizedSwitchLinear, SwitchLinear
+
+from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels.verify_matmul import kernel_for
 
 Op = Literal[
     "matmul",
@@ -95,6 +100,27 @@ TABLE: dict[Backend, dict[Op, Entry]] = {
         "elementwise": _UNMEASURED,
     },
 }
+
+OPS: dict[type[nn.Module], tuple[Op, ...]] = {
+    nn.Embedding: ("matmul",),  # as head
+    nn.QuantizedEmbedding: ("quantised matmul",),
+    nn.Linear: ("matmul", "elementwise"),
+    nn.QuantizedLinear: ("quantised matmul", "elementwise"),
+    nn.RMSNorm: ("norm",),
+    nn.Conv1d: ("convolution",),
+    SwitchLinear: ("gather", "router"),
+    QuantizedSwitchLinear: ("quantised gather", "router"),
+}
+
+
+def ops_of(module: nn.Module, rows: int, dtype: mx.Dtype, kernels: Kernels, *more: Op) -> frozenset[Op]:
+    """MLX's ops that a part of a model is made of in exact verification of `rows` rows of `dtype`: its modules' and `more`.
+
+    Not among them: matmuls that our exact kernel does, and what was seen to be row-invariant on this device.
+    """
+    ours = kernels.use("verify_matmul", rows)
+    kinds = {type(part) for part in module.modules() if not (ours and kernel_for(part, rows, dtype, exact=True))}
+    return frozenset([*more, *(op for kind, ops in OPS.items() if kind in kinds for op in ops)]) - kernels.row_invariant
 
 
 def rows_apart(*ops: Op) -> bool:

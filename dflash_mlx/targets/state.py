@@ -2,14 +2,16 @@
 
 Where does a rejected row go? In attention layers it stays beyond the committed position, where no mask lets anyone
 see it, until it is written over. In recurrent layers nothing is committed before the count is known: the state before
-the block is kept, and what gives the state after any of its rows.
+the block is kept, and what gives the state after any of its rows, or what the next pass writes into it.
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import mlx.core as mx
 
 from dflash_mlx.buffers import KVBuffer
+from dflash_mlx.kernels.gated_delta import Writes
 
 
 class AttentionState(KVBuffer):
@@ -20,16 +22,30 @@ class AttentionState(KVBuffer):
         return self
 
 
+class Due(NamedTuple):
+    """Rows that are committed and not yet written into a recurrent state: the first `accepted` of a block.
+
+    conv_rows: `[1, kernel - 1 + rows, conv_dim]`, before the short convolution, those before the block in front.
+    writes: of all the block's rows.
+    """
+
+    conv_rows: mx.array
+    writes: Writes
+    accepted: int
+
+
 class RecurrentState:
     """The state of one Gated DeltaNet layer.
 
     conv: `[1, kernel - 1, conv_dim]`, the newest rows before the short convolution.
     recurrent: float32 `[1, value_heads, value_dim, key_dim]`.
+    due: rows that both do not know of yet. The Metal kernel writes them in its next pass over the state, so that the state
+        is read once and written once a cycle; everyone else writes them first (`gated_delta.settle`).
     """
 
-    def __init__(self, conv: mx.array, recurrent: mx.array) -> None:
-        self.conv, self.recurrent = conv, recurrent
-        self._block: tuple[mx.array, Callable[[int], mx.array]] | None = None
+    def __init__(self, conv: mx.array, recurrent: mx.array, due: Due | None = None) -> None:
+        self.conv, self.recurrent, self.due = conv, recurrent, due
+        self._block: Callable[[int], RecurrentState] | None = None
 
     def keep(self, conv_rows: mx.array, after: Callable[[int], mx.array]) -> None:
         """Holds a block until the count is known.
@@ -38,25 +54,29 @@ class RecurrentState:
             conv_rows: the block's rows before the convolution, with the `kernel - 1` before them in front.
             after: gives the recurrent state after the first so many rows.
         """
-        self._block = conv_rows, after
+        width = self.conv.shape[1]
+        self._block = lambda count: RecurrentState(conv_rows[:, count : count + width], after(count))
+
+    def keep_due(self, conv_rows: mx.array, writes: Writes, before: mx.array) -> None:
+        """Holds a block, `before` being the recurrent state it started from: what was due is written there."""
+        self._block = lambda count: RecurrentState(self.conv, before, Due(conv_rows, writes, count))
 
     def advance(self, conv: mx.array, recurrent: mx.array) -> None:
-        """Makes rows permanent at once; a block that was never committed is forgotten."""
-        self.conv, self.recurrent, self._block = conv, recurrent, None
+        """Makes rows permanent at once, those due among them; a block that was never committed is forgotten."""
+        self.conv, self.recurrent, self.due, self._block = conv, recurrent, None, None
 
     def committed(self, count: int) -> "RecurrentState":
         """The state with the first `count` kept rows made permanent and the others forgotten."""
         if self._block is None or count == 0:
-            return RecurrentState(self.conv, self.recurrent)
-        conv_rows, after = self._block
-        return RecurrentState(conv_rows[:, count : count + self.conv.shape[1]], after(count))
+            return RecurrentState(self.conv, self.recurrent, self.due)
+        return self._block(count)
 
     def reserve(self, positions: int) -> None:
         """Nothing to do: the size does not depend on the number of positions."""
 
     @property
     def arrays(self) -> list[mx.array]:
-        return [self.conv, self.recurrent]
+        return [self.conv, self.recurrent, *((self.due.conv_rows, *self.due.writes) if self.due else ())]
 
 
 class State:

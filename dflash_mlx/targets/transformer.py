@@ -5,20 +5,22 @@ recurrent layers, how their inputs are projected.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.switch_layers import QuantizedSwitchLinear, SwitchLinear
 
 from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
 from dflash_mlx.errors import CheckpointError
+from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels.verify_matmul import project
 from dflash_mlx.targets.attention import AttentionLayer
 from dflash_mlx.targets.base import Target, TargetConfig
 from dflash_mlx.targets.gated_delta import Projected, RecurrentLayer
-from dflash_mlx.targets.row_invariance import Op, rows_apart
+from dflash_mlx.targets.row_invariance import Op, ops_of, rows_apart
 from dflash_mlx.targets.state import AttentionState, RecurrentState, State
 
 SIZES = (
@@ -30,16 +32,6 @@ SIZES = (
     "max_position_embeddings",
 )
 LAYERS_A_SUBMISSION = 2
-OPS: dict[type[nn.Module], tuple[Op, ...]] = {
-    nn.Embedding: ("matmul",),  # as head
-    nn.QuantizedEmbedding: ("quantised matmul",),
-    nn.Linear: ("matmul", "elementwise"),
-    nn.QuantizedLinear: ("quantised matmul", "elementwise"),
-    nn.RMSNorm: ("norm",),
-    nn.Conv1d: ("convolution",),
-    SwitchLinear: ("gather", "router"),
-    QuantizedSwitchLinear: ("quantised gather", "router"),
-}
 
 
 class TransformerTarget(Target):
@@ -61,12 +53,18 @@ class TransformerTarget(Target):
             head_dim=args.head_dim,
         )
         self.layers = [self._new_layer(layer) for layer in text.model.layers]
-        self._ops = [layer.ops + _ops_of(layer.layer) for layer in self.layers]
+        self.use_kernels(Kernels())
 
     def _new_layer(self, layer: nn.Module) -> AttentionLayer | RecurrentLayer:
         if "linear_attn" in layer:
-            return RecurrentLayer(layer, self.project)
+            return RecurrentLayer(layer, self.projections(layer.linear_attn), self.arrange)
         return AttentionLayer(layer, self.args.num_attention_heads, self.args.num_key_value_heads, self.args.head_dim)
+
+    def use_kernels(self, kernels: Kernels) -> None:
+        self.kernels = kernels
+        for layer in self.layers:
+            layer.use_kernels(kernels)
+        self._exact_ops: dict[int, list[frozenset[Op]]] = {}
 
     def embed(self, ids: mx.array) -> mx.array:
         return self.module.model.embed_tokens(ids)
@@ -74,8 +72,9 @@ class TransformerTarget(Target):
     def lm_head(self, hidden: mx.array, exact: bool = False) -> mx.array:
         tied = self.args.tie_word_embeddings
         layer = self.module.model.embed_tokens if tied else self.module.lm_head
-        head = layer.as_linear if tied else layer
-        return _by_row(head, hidden) if exact and rows_apart(*_ops_of(layer)) else head(hidden)
+        head = partial(project, layer, kernels=self.kernels, exact=exact)
+        apart = exact and rows_apart(*ops_of(layer, hidden.shape[1], self.dtype, self.kernels))
+        return _by_row(head, hidden) if apart else head(hidden)
 
     def new_state(self, capacity: int) -> State:
         state = State([self._new_layer_state(layer) for layer in self.layers])
@@ -100,12 +99,13 @@ class TransformerTarget(Target):
         exact: bool = False,
     ) -> tuple[mx.array, mx.array | None]:
         x = self.embed(ids)
-        mask = state.visible(position, ids.shape[1])
-        apart = {ops: exact and ids.shape[1] > 1 and rows_apart(*ops) for ops in {*self._ops, ("norm",)}}
+        rows = ids.shape[1]
+        mask = state.visible(position, rows)
+        *apart, norm_apart = self._apart(rows) if exact else [False] * (len(self.layers) + 1)
         tapped: dict[int, mx.array] = {}
         for i, (layer, layer_state) in enumerate(zip(self.layers, state.layers)):
-            forward: Callable[..., mx.array] = layer.one_by_one if apart[self._ops[i]] else layer
-            x = forward(x, layer_state, position, mask, commit)
+            forward: Callable[..., mx.array] = layer.one_by_one if apart[i] else layer
+            x = forward(x, layer_state, position, mask, commit, exact)
             if i in taps:
                 tapped[i] = x
             if commit:  # a chunk is long: what one layer made is dropped before the next one starts
@@ -114,22 +114,28 @@ class TransformerTarget(Target):
                 mx.async_eval(x)
         features = mx.concatenate([tapped[i] for i in taps], axis=-1) if taps else None
         norm = self.module.model.norm
-        return _by_row(norm, x) if apart["norm",] else norm(x), features
+        return _by_row(norm, x) if norm_apart else norm(x), features
 
-    def project(self, net: nn.Module, x: mx.array) -> Projected:
-        """The input projections of a recurrent layer over `[1, rows, hidden]`; families that have such layers define it."""
+    def projections(self, net: nn.Module) -> list[nn.Module]:
+        """The input projections of a recurrent layer; families that have such layers define it."""
         raise TypeError(f"{self.args.model_type} has no recurrent layers")
+
+    def arrange(self, net: nn.Module, outputs: list[mx.array]) -> Projected:
+        """What they give, in the order that the layer wants."""
+        raise TypeError(f"{self.args.model_type} has no recurrent layers")
+
+    def _apart(self, rows: int) -> list[bool]:
+        """For each layer, and for the norm behind them: whether exact verification takes its rows one by one."""
+        if rows not in self._exact_ops:
+            norm = ops_of(self.module.model.norm, rows, self.dtype, self.kernels)
+            self._exact_ops[rows] = [*(layer.exact_ops(rows) for layer in self.layers), norm]
+        apart = {ops: rows_apart(*ops) for ops in self._exact_ops[rows]}
+        return [apart[ops] for ops in self._exact_ops[rows]]
 
 
 def _by_row(function: Callable[[mx.array], mx.array], x: mx.array) -> mx.array:
     """A function of rows `[1, rows, ...]`, computed one by one."""
     return mx.concatenate([function(row) for row in mx.split(x, x.shape[1], axis=1)], axis=1)
-
-
-def _ops_of(module: nn.Module) -> tuple[Op, ...]:
-    """The ops that a part of a model is made of."""
-    kinds = {type(part) for part in module.modules()}
-    return tuple(sorted({op for kind, ops in OPS.items() if kind in kinds for op in ops}))
 
 
 def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Sequence[str] = ()) -> nn.Module:
