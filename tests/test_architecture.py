@@ -20,7 +20,7 @@ LAYERS = (
     ("targets", "drafters", "text"),
     ("projections",),
     ("kernels", "checkpoint", "buffers"),
-    ("errors",),
+    ("errors", "user_cache"),
 )
 LEVEL = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 PRINTERS = ("cli", "bench")

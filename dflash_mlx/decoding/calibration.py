@@ -5,14 +5,11 @@ scaled by their number: in a whole cycle it would drown in the noise.
 """
 
 import hashlib
-import json
 import math
 import os
 import platform
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -20,6 +17,7 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
+from dflash_mlx import user_cache
 from dflash_mlx.buffers import GROWTH
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import run
@@ -132,7 +130,7 @@ def _layer_seconds(config: TargetConfig | DrafterConfig, dtype: mx.Dtype, rows: 
 
 
 def file_for(*facts: object) -> Path:
-    """Where costs are kept that hold for these facts (of target and drafter), this machine and these versions."""
+    """Where costs are kept that hold for these facts (of target, drafter and kernels), this machine and these versions."""
     machine = platform.system(), platform.machine(), mx.device_info().get("device_name"), os.cpu_count(), mx.default_device()
     versions = version("mlx"), version("dflash-mlx"), backend()
     name = hashlib.sha256(repr((facts, machine, versions)).encode()).hexdigest()[:32]
@@ -140,26 +138,18 @@ def file_for(*facts: object) -> Path:
 
 
 def folder() -> Path:
-    """Where costs are kept: in the user's cache folder."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(cache if os.path.isabs(cache) else os.path.expanduser("~/.cache")) / "dflash-mlx" / "costs"
+    """Where costs are kept."""
+    return user_cache.folder("costs")
 
 
 def cached(file: Path) -> Costs | None:
     """Costs that `save` wrote; None: there are none that can be used."""
     try:
-        return Costs.from_dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, ArithmeticError, RecursionError):
+        return Costs.from_dict(user_cache.read(file))
+    except (ValueError, ArithmeticError):
         return None
 
 
 def save(costs: Costs, file: Path) -> None:
     """Keeps costs for the next time, where the disk allows it."""
-    part = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(costs.to_dict()), encoding="utf-8")
-        part.replace(file)
-    except OSError:  # a read-only home: it is measured again next time
-        with suppress(OSError):
-            part.unlink()
+    user_cache.write(file, costs.to_dict())
