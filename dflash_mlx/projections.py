@@ -9,6 +9,8 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.activations import swiglu
 
+from dflash_mlx.kernels.columns import Columns
+
 Project = Callable[[nn.Module, mx.array], mx.array]  # computes a linear layer over rows
 
 
@@ -35,12 +37,17 @@ class Projections:
 
     def __call__(self, x: mx.array, project: Project = as_module) -> list[mx.array]:
         """The outputs of each part for rows `[..., inputs]`: `[..., outputs]` each. `project` computes joint projections."""
-        results = [x] * len(self._outputs)
+        return [part.view for part in self.columns(x, project)]
+
+    def columns(self, x: mx.array, project: Project = as_module) -> list[Columns]:
+        """The same, each part where it stands in what its joint projection gives."""
+        results: dict[int, Columns] = {}
         for joint, places in self._joint:
-            cuts = list(accumulate(self._outputs[place] for place in places))[:-1]
-            for place, rows in zip(places, mx.split(project(joint, x), cuts, axis=-1)):
-                results[place] = rows
-        return results
+            rows, start = project(joint, x), 0
+            for place in places:
+                results[place] = Columns(rows, start, self._outputs[place])
+                start += self._outputs[place]
+        return [results[place] for place in range(len(self._outputs))]
 
     def side_by_side(self, x: mx.array, project: Project = as_module) -> mx.array:
         """The same outputs in one array, `[..., outputs of all parts]`: of parts of one kind, what one matmul gives."""
@@ -76,6 +83,11 @@ class FeedForward:
         if self._gate_up is None:
             return as_module(self.mlp, x)
         return project(self.mlp.down_proj, swiglu(*self._gate_up(x, project)))
+
+    @property
+    def layers(self) -> list[nn.Module]:
+        """The linear layers that it calls; none of a mixture of experts."""
+        return [*self._gate_up.layers, self.mlp.down_proj] if self._gate_up else []
 
 
 def _kind(part: nn.Module) -> tuple[Any, ...]:

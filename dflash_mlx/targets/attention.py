@@ -37,6 +37,11 @@ class AttentionLayer:
         self.kernels = kernels
         self._compiled = {exact: self._compile(exact) for exact in (False, True)}
 
+    @property
+    def linear_layers(self) -> list[nn.Module]:
+        """What it projects by, as it is called."""
+        return [*self._inputs.layers, self.layer.self_attn.o_proj, *self._mlp.layers]
+
     def exact_ops(self, rows: int) -> frozenset[Op]:
         """MLX's ops that decide whether exact verification takes its rows apart; attention does so by itself."""
         return ops_of(self.layer, rows, self.dtype, self.kernels, "rope", "elementwise")

@@ -15,6 +15,7 @@ from mlx_lm.models.gated_delta import gated_delta_kernel
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels import gated_delta as delta
 from dflash_mlx.kernels import recurrent_inputs as inputs
+from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.kernels.gated_delta import Writes
 from dflash_mlx.kernels.verify_matmul import project
 from dflash_mlx.projections import FeedForward, Projections
@@ -30,10 +31,10 @@ class Projected(NamedTuple):
     a, b: `[1, rows, value_heads]`, what decay and write strength are made from.
     """
 
-    qkv: mx.array
+    qkv: mx.array | Columns
     z: mx.array
-    a: mx.array
-    b: mx.array
+    a: mx.array | Columns
+    b: mx.array | Columns
 
 
 class Rows(NamedTuple):
@@ -55,7 +56,7 @@ class RecurrentLayer:
     """One layer of `mlx_lm.models.qwen3_5` or `qwen3_next`, called as a function of rows and state."""
 
     def __init__(
-        self, layer: nn.Module, projections: list[nn.Module], arrange: Callable[[nn.Module, list[mx.array]], Projected]
+        self, layer: nn.Module, projections: list[nn.Module], arrange: Callable[[nn.Module, list[Columns]], Projected]
     ) -> None:
         """
         Args:
@@ -76,6 +77,11 @@ class RecurrentLayer:
         """Computes with these kernels from now on."""
         self.kernels = kernels
         self._compiled = {exact: mx.compile(partial(self._rows, exact=exact)) for exact in (False, True)}
+
+    @property
+    def linear_layers(self) -> list[nn.Module]:
+        """What it projects by, as it is called."""
+        return [*self._inputs.layers, self.layer.linear_attn.out_proj, *self._mlp.layers]
 
     def exact_ops(self, rows: int) -> frozenset[Op]:
         """MLX's ops that decide whether exact verification takes its rows apart."""
@@ -144,7 +150,7 @@ class RecurrentLayer:
         """Rows `[1, rows, hidden]` after a state, or, by our own kernel, after `count` rows of the `last` block after it."""
         net, (B, rows, _) = self.layer.linear_attn, x.shape
         linear = partial(project, kernels=self.kernels, exact=exact)
-        qkv, z, a, b = self._arrange(net, self._inputs(self.layer.input_layernorm(x), linear))
+        qkv, z, a, b = self._arrange(net, self._inputs.columns(self.layer.input_layernorm(x), linear))
         weights = inputs.Weights(net.conv1d.weight, net.A_log, net.dt_bias)
         prepare = inputs.recurrent_inputs_metal if self.serves("recurrent_inputs", rows) else inputs.recurrent_inputs_reference
         start = mx.array([0], mx.int32) if count is None else count

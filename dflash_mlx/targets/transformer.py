@@ -16,6 +16,7 @@ import mlx.nn as nn
 from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
 from dflash_mlx.errors import CheckpointError
 from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.kernels.verify_matmul import project
 from dflash_mlx.targets.attention import AttentionLayer
 from dflash_mlx.targets.base import Target, TargetConfig
@@ -66,14 +67,22 @@ class TransformerTarget(Target):
             layer.use_kernels(kernels)
         self._exact_ops: dict[int, list[frozenset[Op]]] = {}
 
+    @property
+    def linear_layers(self) -> list[nn.Module]:
+        return [*(part for layer in self.layers for part in layer.linear_layers), self.head]
+
+    @property
+    def head(self) -> nn.Module:
+        """What gives the logits: a layer of its own, or the embeddings."""
+        head: nn.Module = self.module.model.embed_tokens if self.args.tie_word_embeddings else self.module.lm_head
+        return head
+
     def embed(self, ids: mx.array) -> mx.array:
         return self.module.model.embed_tokens(ids)
 
     def lm_head(self, hidden: mx.array, exact: bool = False) -> mx.array:
-        tied = self.args.tie_word_embeddings
-        layer = self.module.model.embed_tokens if tied else self.module.lm_head
-        head = partial(project, layer, kernels=self.kernels, exact=exact)
-        apart = exact and rows_apart(*ops_of(layer, hidden.shape[1], self.dtype, self.kernels))
+        head = partial(project, self.head, kernels=self.kernels, exact=exact)
+        apart = exact and rows_apart(*ops_of(self.head, hidden.shape[1], self.dtype, self.kernels))
         return _by_row(head, hidden) if apart else head(hidden)
 
     def new_state(self, capacity: int) -> State:
@@ -120,7 +129,7 @@ class TransformerTarget(Target):
         """The input projections of a recurrent layer; families that have such layers define it."""
         raise TypeError(f"{self.args.model_type} has no recurrent layers")
 
-    def arrange(self, net: nn.Module, outputs: list[mx.array]) -> Projected:
+    def arrange(self, net: nn.Module, outputs: list[Columns]) -> Projected:
         """What they give, in the order that the layer wants."""
         raise TypeError(f"{self.args.model_type} has no recurrent layers")
 
