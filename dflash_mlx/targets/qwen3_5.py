@@ -6,10 +6,10 @@ Three Gated DeltaNet layers, then one gated full-attention layer, and so on.
 from pathlib import Path
 from typing import Any
 
-import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models import qwen3_5, qwen3_5_moe
 
+from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.targets.gated_delta import Projected
 from dflash_mlx.targets.transformer import TransformerTarget, build
 
@@ -29,8 +29,9 @@ class Qwen35(TransformerTarget):
     def projections(self, net: nn.Module) -> list[nn.Module]:
         return [net.in_proj_qkv, net.in_proj_z, net.in_proj_a, net.in_proj_b]
 
-    def arrange(self, net: nn.Module, outputs: list[mx.array]) -> Projected:
-        return Projected(*outputs)
+    def arrange(self, net: nn.Module, outputs: list[Columns]) -> Projected:
+        qkv, z, a, b = outputs
+        return Projected(qkv, z.view, a, b)
 
 
 def load(folder: Path, config: dict[str, Any]) -> Qwen35:

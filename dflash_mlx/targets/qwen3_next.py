@@ -7,6 +7,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models import qwen3_next
 
+from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.targets.gated_delta import Projected
 from dflash_mlx.targets.qwen3_5 import RECURRENT_SIZES
 from dflash_mlx.targets.transformer import TransformerTarget, build
@@ -18,9 +19,9 @@ class Qwen3Next(TransformerTarget):
     def projections(self, net: nn.Module) -> list[nn.Module]:
         return [net.in_proj_qkvz, net.in_proj_ba]
 
-    def arrange(self, net: nn.Module, outputs: list[mx.array]) -> Projected:
-        B, rows, _ = outputs[0].shape
-        q, k, v, z, b, a = net.fix_query_key_value_ordering(*outputs)
+    def arrange(self, net: nn.Module, outputs: list[Columns]) -> Projected:
+        q, k, v, z, b, a = net.fix_query_key_value_ordering(*(part.view for part in outputs))
+        B, rows = q.shape[:2]
         return Projected(mx.concatenate([t.reshape(B, rows, -1) for t in (q, k, v)], axis=-1), z, a, b)
 
 
