@@ -49,6 +49,11 @@ class Projections:
                 start += self._outputs[place]
         return [results[place] for place in range(len(self._outputs))]
 
+    @property
+    def layers(self) -> list[nn.Module]:
+        """The joint projections."""
+        return [joint for joint, _ in self._joint]
+
     def side_by_side(self, x: mx.array, project: Project = as_module) -> mx.array:
         """The same outputs in one array, `[..., outputs of all parts]`: of parts of one kind, what one matmul gives."""
         if len(self._joint) == 1:
