@@ -241,7 +241,7 @@ def check_cycle(target: Target, drafter: DFlash | None) -> None:
         try:
             sequence, width = TokenSequence(target, drafter), drafter.config.block_size
             anchor = prefill(sequence, [0, 1, 2], sampler)
-            drafted = sequence.draft(anchor, width, sampler.draw)
+            drafted = sequence.draft(anchor, width, sampler)
             sequence.reserve(width)
             mx.eval(sequence.forward(mx.concatenate([anchor, drafted.ids])))
             position = mx.array([sequence.position], mx.int32)

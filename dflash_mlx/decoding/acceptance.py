@@ -58,13 +58,18 @@ def accept_sampled(draft: Draft, p: mx.array, key: mx.array) -> Verdict:
 
 
 def draw_by_weight(weights: mx.array, key: mx.array) -> mx.array:
-    """Draws from each row of float32 weights `[..., n]`, which need not sum to 1: int32 `[...]`.
+    """Draws from each row of float32 weights `[..., n]`, which need not sum to 1: int32 `[...]`."""
+    return race(weights, mx.random.uniform(shape=weights.shape, key=key))
+
+
+def race(weights: mx.array, luck: mx.array) -> mx.array:
+    """The same with random numbers given, `[..., n]`, uniform in [0, 1).
 
     An exponential race: token i finishes after a time of rate `weights[i]`, and the first one wins. It needs no
     logarithm of a weight, and a weight of 0 never wins.
     """
     # log1p, because uniform numbers are fine-grained near 0 only: it lets weights down to 2**-32 win at their true rate
-    times = -mx.log1p(-mx.random.uniform(shape=weights.shape, key=key))
+    times = -mx.log1p(-luck)
     return mx.argmax(mx.where(weights > 0, weights / times, -1), axis=-1).astype(mx.int32)
 
 

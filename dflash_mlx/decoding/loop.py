@@ -73,7 +73,7 @@ def run(
     """
     start = time.perf_counter()
     if max_tokens > 0:
-        draft = sequence.draft(anchor, min(block_sizes.next(sequence.position), max_tokens), sampler.draw)
+        draft = sequence.draft(anchor, min(block_sizes.next(sequence.position), max_tokens), sampler)
     while max_tokens > 0:
         position = sequence.position
         rows = min(draft.ids.size + 1, max_tokens, sequence.widest)
@@ -84,7 +84,7 @@ def run(
         answer = mx.concatenate([verdict.accepted, verdict.tokens, draft.ids])
         mx.async_eval(answer)
         width = min(block_sizes.next(position), max_tokens - 1) if max_tokens > 1 else 1
-        ahead = sequence.draft_ahead(verdict, width, sampler.draw)
+        ahead = sequence.draft_ahead(verdict, width, sampler)
         mx.async_eval(ahead)
         [accepted], tokens, drafted = sequence.read(answer, 1, rows, rows - 1)
         count = take(tokens[: accepted + 1])
@@ -96,7 +96,7 @@ def run(
         yield Cycle(tokens[:count], drafted, min(accepted, count))
         start = time.perf_counter()
         anchor = mx.array(tokens[count - 1 : count], mx.int32)
-        draft = ahead if count == accepted + 1 else sequence.draft(anchor, width, sampler.draw)
+        draft = ahead if count == accepted + 1 else sequence.draft(anchor, width, sampler)
 
 
 def _first(draft: Draft, count: int) -> Draft:

@@ -9,9 +9,9 @@ from pathlib import Path
 import mlx.core as mx
 
 from dflash_mlx.checkpoint import read_json
-from dflash_mlx.decoding.acceptance import Verdict, accept_greedy, accept_sampled, draw_by_weight
+from dflash_mlx.decoding.acceptance import Verdict, accept_greedy, accept_sampled, race
 from dflash_mlx.drafters import Draft
-from dflash_mlx.drafters.dflash import greedy
+from dflash_mlx.drafters.dflash import GREEDY
 from dflash_mlx.errors import CheckpointError, RequestError
 
 # mlx-lm's contract: tokens of the text so far, int32 [n], and the logits after them, [1, vocab] -> logits [1, vocab], of
@@ -133,12 +133,21 @@ class Sampler:
         if self.sampling.penalising:
             self._seen[mx.array(list(token_ids), mx.int32)] = True
 
-    def draw(self, scores: mx.array, filtered: bool) -> tuple[mx.array, mx.array | None]:
-        """Draws from a drafter's scores; see `dflash_mlx.drafters.dflash.Draw`."""
-        if self.sampling.temperature == 0:
-            return greedy(scores, filtered)
+    @property
+    def temperature(self) -> float:
+        """That of the request, for a drafter too; see `dflash_mlx.drafters.dflash.Chooser`."""
+        return self.sampling.temperature
+
+    def luck(self, shape: Sequence[int]) -> mx.array:
+        """Random numbers, float32, uniform in [0, 1)."""
+        return mx.random.uniform(shape=shape, key=self._next_key())
+
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+        """Draws from a drafter's scores; see `Chooser`."""
+        if self.temperature == 0:
+            return GREEDY.draw(scores, filtered)
         q = self.distribution(scores, filtered)
-        return draw_by_weight(q, self._next_key()), q
+        return race(q, self.luck(scores.shape) if luck is None else luck), q
 
     def accept(self, draft: Draft, logits: mx.array) -> Verdict:
         """Judges a draft, and draws the target's own token behind the part that is kept.
@@ -148,7 +157,7 @@ class Sampler:
             logits: `[rows, vocab]`, the target's, after the text and after each draft.
         """
         logits = self.adjust(draft.ids, logits)
-        if self.sampling.temperature == 0:
+        if self.temperature == 0:
             return accept_greedy(draft.ids, logits)
         return accept_sampled(draft, self.distribution(logits), self._next_key())
 
@@ -174,7 +183,7 @@ class Sampler:
         best = logits.max(axis=-1, keepdims=True)
         # the best becomes 0, also where a processor made it infinite: no temperature overflows it; 1e-30 stands for those
         # that float32 takes for 0
-        logits = mx.where(logits == best, 0, logits - best) / max(self.sampling.temperature, 1e-30)
+        logits = mx.where(logits == best, 0, logits - best) / max(self.temperature, 1e-30)
         if filtered:
             logits = mx.where(logits < self._lowest_kept(logits), -mx.inf, logits)
         return mx.softmax(logits, axis=-1)

@@ -8,7 +8,7 @@ from dflash_mlx.buffers import GROWTH
 from dflash_mlx.decoding.acceptance import Verdict
 from dflash_mlx.drafters import DFlash, Draft
 from dflash_mlx.drafters.context import Context
-from dflash_mlx.drafters.dflash import Draw
+from dflash_mlx.drafters.dflash import Chooser
 from dflash_mlx.targets import State, Target
 
 NO_DRAFT = Draft(mx.array([], mx.int32), None)
@@ -77,14 +77,14 @@ class TokenSequence:
                 mx.async_eval(self.arrays)  # nobody else asks for it while the drafter rests: the features would stay
         self._features, self._ahead = None, False
 
-    def draft(self, anchor: mx.array, block_size: int, draw: Draw) -> Draft:
+    def draft(self, anchor: mx.array, block_size: int, chooser: Chooser) -> Draft:
         """The drafter's guess at the `block_size` - 1 tokens after the anchor (int32 `[1]`), which is the newest token."""
         if block_size == 1:
             return NO_DRAFT
         self._inject()
-        return self._draft(anchor, _at(self.position), self.position, block_size, draw)
+        return self._draft(anchor, _at(self.position), self.position, block_size, chooser)
 
-    def draft_ahead(self, verdict: Verdict, block_size: int, draw: Draw) -> Draft:
+    def draft_ahead(self, verdict: Verdict, block_size: int, chooser: Chooser) -> Draft:
         """The same for the next cycle, while the host does not know the verdict on the last forward's rows yet."""
         if block_size == 1 or self._features is None:
             return NO_DRAFT
@@ -93,12 +93,12 @@ class TokenSequence:
         self._ahead = True
         anchor = mx.take(verdict.tokens, verdict.accepted)
         at_most = self.position + verdict.tokens.size
-        return self._draft(anchor, self.position + 1 + verdict.accepted, at_most, block_size, draw)
+        return self._draft(anchor, self.position + 1 + verdict.accepted, at_most, block_size, chooser)
 
-    def _draft(self, anchor: mx.array, position: mx.array, at_most: int, block_size: int, draw: Draw) -> Draft:
+    def _draft(self, anchor: mx.array, position: mx.array, at_most: int, block_size: int, chooser: Chooser) -> Draft:
         assert self.drafter and self.context
         self.context.reserve(at_most + block_size)
-        return self.drafter.draft(anchor, self.context, position, block_size, self.target, draw)
+        return self.drafter.draft(anchor, self.context, position, block_size, self.target, chooser)
 
     def _inject(self, *uncommitted: mx.array) -> None:
         """Injects the features that wait, and those of uncommitted rows behind them, in one piece."""

@@ -4,15 +4,22 @@ Context row j stands at absolute position j. Rows of a block are written in plac
 is rejected its rows stay until the next injection writes over them, and no mask lets anyone see them.
 """
 
+from typing import NamedTuple
+
 import mlx.core as mx
 
 from dflash_mlx.buffers import KVBuffer
+from dflash_mlx.kernels.inject_kv import put
 
 
 class LayerContext(KVBuffer):
     """The context of a full layer."""
 
     window: int | None = None
+
+    def put(self, keys: mx.array, values: mx.array, slots: mx.array) -> None:
+        """Puts rows `[kv_heads, rows, head_dim]`, or one layer of more, where `slots` says: see `kernels.inject_kv.Injected`."""
+        self.keys, self.values = put(self.keys, keys, slots), put(self.values, values, slots)
 
     def visible(self, position: mx.array, rows: int, causal: bool) -> mx.array:
         """Which rows of the buffer a block of `rows` rows at `position` sees once it is written: bool `[rows, capacity]`.
@@ -51,11 +58,22 @@ class SlidingContext(LayerContext):
         self.values[:, :, slots] = values[:, :, first:]
 
 
+class Waiting(NamedTuple):
+    """Context rows that are not in the buffers yet: the next block is written together with them.
+
+    projected: `[1, rows, layers * 2 * kv_heads * head_dim]`, K and V of each layer in turn.
+    position: int32 `[1]`, of the first row. Only rows before the block are kept.
+    """
+
+    projected: mx.array
+    position: mx.array
+
+
 class Context:
     """The context cache of all layers of a drafter, for one request."""
 
-    def __init__(self, layers: list[LayerContext]) -> None:
-        self.layers = layers
+    def __init__(self, layers: list[LayerContext], waiting: Waiting | None = None) -> None:
+        self.layers, self.waiting = layers, waiting
 
     def reserve(self, positions: int) -> None:
         """Makes room for positions 0 to `positions` - 1 in every layer."""

@@ -5,17 +5,20 @@ Method: the published DFlash checkpoints and their configuration contract. The t
 embedded by the target, attends to those and to itself, and the target's own head reads the result.
 """
 
-import copy
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.qwen3 import MLP
-from mlx_lm.models.rope_utils import initialize_rope
 
 from dflash_mlx.drafters.config import DrafterConfig
-from dflash_mlx.drafters.context import Context, LayerContext, SlidingContext
+from dflash_mlx.drafters.context import Context, LayerContext, SlidingContext, Waiting
+from dflash_mlx.drafters.injection import Injection
+from dflash_mlx.drafters.layers import Layer
+from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels.verify_matmul import project
+from dflash_mlx.projections import FeedForward
 
 
 class Head(Protocol):
@@ -38,96 +41,55 @@ class Draft(NamedTuple):
     q: mx.array | None
 
 
-class Draw(Protocol):
-    """How a drafter chooses among scores, which are logarithms of unnormed probabilities at temperature 1.
+class Chooser(Protocol):
+    """How a drafter chooses among scores, which are logarithms of unnormed probabilities at temperature 1."""
 
-    Args:
-        scores: `[..., n]`.
-        filtered: whether top-k, top-p and min-p apply: the scores are of the whole vocabulary.
+    @property
+    def temperature(self) -> float:
+        """0 takes the best: nothing is drawn."""
+        ...
 
-    Returns:
-        index: int32 `[...]`.
-        q: float32 `[..., n]`, exactly what it was drawn from; None: the best was taken.
-    """
+    def luck(self, shape: Sequence[int]) -> mx.array:
+        """Random numbers to draw with, float32, uniform in [0, 1): new ones each time."""
+        ...
 
-    def __call__(self, scores: mx.array, filtered: bool) -> tuple[mx.array, mx.array | None]: ...
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+        """Chooses one of n.
 
+        Args:
+            scores: `[..., n]`.
+            filtered: whether top-k, top-p and min-p apply: the scores are of the whole vocabulary.
+            luck: float32 `[..., n]`, what to draw with; None: new numbers.
 
-def greedy(scores: mx.array, filtered: bool) -> tuple[mx.array, None]:
-    """A `Draw` that takes the best."""
-    return mx.argmax(scores, axis=-1).astype(mx.int32), None
-
-
-class Attention(nn.Module):
-    """Attention of a block's rows over the context and the block."""
-
-    def __init__(self, config: DrafterConfig) -> None:
-        super().__init__()
-        hidden, self.heads, self.kv_heads = config.hidden_size, config.num_attention_heads, config.num_key_value_heads
-        self.head_dim = config.head_dim
-        self.q_proj = nn.Linear(hidden, self.heads * self.head_dim, bias=False)
-        self.k_proj = nn.Linear(hidden, self.kv_heads * self.head_dim, bias=False)
-        self.v_proj = nn.Linear(hidden, self.kv_heads * self.head_dim, bias=False)
-        self.o_proj = nn.Linear(self.heads * self.head_dim, hidden, bias=False)
-        self.q_norm = nn.RMSNorm(self.head_dim, config.rms_norm_eps)
-        self.k_norm = nn.RMSNorm(self.head_dim, config.rms_norm_eps)
-        self.rope = initialize_rope(self.head_dim, config.rope_theta, False, config.rope_scaling, config.max_position_embeddings)
-
-    def queries(self, x: mx.array, position: mx.array | int) -> mx.array:
-        """Normed, rotated queries of rows `[B, rows, hidden]` at `position` and after: `[B, heads, rows, head_dim]`.
-
-        `position` is an int, int32 `[1]`, or `[B]` for one start a batch entry.
+        Returns:
+            index: int32 `[...]`.
+            q: float32 `[..., n]`, exactly what it was drawn from; None: the best was taken.
         """
-        B, rows, _ = x.shape
-        queries = self.q_norm(self.q_proj(x).reshape(B, rows, self.heads, self.head_dim))
-        return self.rope(queries.transpose(0, 2, 1, 3), offset=position)
-
-    def keys_values(self, x: mx.array, position: mx.array | int) -> tuple[mx.array, mx.array]:
-        """K and V of rows `[B, rows, hidden]`, in cache layout `[B, kv_heads, rows, head_dim]`."""
-        return self.layout(self.k_proj(x), self.v_proj(x), position)
-
-    def layout(self, keys: mx.array, values: mx.array, position: mx.array | int) -> tuple[mx.array, mx.array]:
-        """Projected `[B, rows, kv_heads * head_dim]` -> normed, rotated K and plain V in cache layout."""
-        B, rows, _ = keys.shape
-        keys = self.k_norm(keys.reshape(B, rows, self.kv_heads, self.head_dim)).transpose(0, 2, 1, 3)
-        values = values.reshape(B, rows, self.kv_heads, self.head_dim).transpose(0, 2, 1, 3)
-        return self.rope(keys, offset=position), values
-
-    def attend(self, queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array) -> mx.array:
-        """`[B, heads, rows, head_dim]` over `[B, kv_heads, length, head_dim]` -> `[B, rows, hidden]`."""
-        B, _, rows, _ = queries.shape
-        y = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=self.head_dim**-0.5, mask=mask)
-        return self.o_proj(y.transpose(0, 2, 1, 3).reshape(B, rows, -1))
-
-    def __call__(self, x: mx.array, context: LayerContext, position: mx.array, mask: mx.array) -> mx.array:
-        """Writes the block's K and V behind the context and attends to both. x: `[1, rows, hidden]`."""
-        context.write(*self.keys_values(x, position), position)
-        return self.attend(self.queries(x, position), context.keys, context.values, mask)
+        ...
 
 
-class Layer(nn.Module):
-    """A drafter layer: pre-norm attention and MLP."""
+class Greedy:
+    """A `Chooser` that takes the best."""
 
-    def __init__(self, config: DrafterConfig) -> None:
-        super().__init__()
-        self.self_attn = Attention(config)
-        self.mlp = MLP(config.hidden_size, config.intermediate_size)
-        self.input_layernorm = nn.RMSNorm(config.hidden_size, config.rms_norm_eps)
-        self.post_attention_layernorm = nn.RMSNorm(config.hidden_size, config.rms_norm_eps)
+    temperature = 0.0
 
-    def __call__(self, x: mx.array, context: LayerContext, position: mx.array, mask: mx.array) -> mx.array:
-        return self.around(x, lambda rows: self.self_attn(rows, context, position, mask))
+    def luck(self, shape: Sequence[int]) -> mx.array:
+        raise NotImplementedError("nothing is drawn")
 
-    def around(self, x: mx.array, attention: Callable[[mx.array], mx.array]) -> mx.array:
-        """The layer with `attention` given: `[..., rows, hidden]`, the rows of one block each."""
-        x = x + attention(self.input_layernorm(x))
-        return x + self.mlp(self.post_attention_layernorm(x))
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, None]:
+        return mx.argmax(scores, axis=-1).astype(mx.int32), None
+
+
+GREEDY = Greedy()
 
 
 class DFlash(nn.Module):
     """The drafter's weights, and the two things it does: `inject` and `draft`.
 
     It holds nothing of a request: that is in the `Context` it is given.
+
+    Attributes:
+        kernels: the kernels it computes with.
     """
 
     layer_class: type[Layer] = Layer
@@ -146,19 +108,29 @@ class DFlash(nn.Module):
         return self.norm.weight.dtype
 
     def fuse(self) -> None:
-        """Makes the K and V projections of all layers one matrix, so that injection is one matmul.
+        """Joins the projections that read the same rows, without holding any twice, and makes it ready to draft.
 
-        The layers' own projections become views of it: nothing is held twice. Where a checkpoint quantises some of them
-        otherwise (as mixtures of bits do), there is one matrix a kind. Call it once, after loading: what a block and its
-        injection compute is compiled with the weights as they then are.
+        Call it once, after loading: what a block and its injection compute is compiled with the weights as they then are.
         """
-        parts = [part for layer in self.layers for part in (layer.self_attn.k_proj, layer.self_attn.v_proj)]
-        kinds: dict[tuple[Any, ...], list[int]] = {}
-        for place, part in enumerate(parts):
-            kind = type(part), *(getattr(part, name, None) for name in ("bits", "group_size", "mode"))
-            kinds.setdefault(kind, []).append(place)
-        self._context_projections = [(_concatenate([parts[i] for i in places]), places) for places in kinds.values()]
-        self._compiled_block, self._compiled_inject = mx.compile(self._block), mx.compile(self._inject)
+        self._injection = Injection([layer.self_attn for layer in self.layers], self.config.block_size)
+        self._mlps = [FeedForward(layer.mlp) for layer in self.layers]
+        self.use_kernels(Kernels())
+
+    def use_kernels(self, kernels: Kernels) -> None:
+        """Computes with these kernels from now on, wherever their contracts cover the shapes; at first with none."""
+        self.kernels = kernels
+        self._project = partial(project, kernels=kernels)
+        self._injection.use_kernels(kernels)
+        self._compiled_features, self._compiled_write = mx.compile(self._project_features), mx.compile(self._write)
+        self._compiled_block = mx.compile(self._block)
+
+    @property
+    def linear_layers(self) -> list[nn.Module]:
+        """The linear layers that its passes call, joint ones as such."""
+        layers = [self.fc, *self._injection.layers]
+        for layer, mlp in zip(self.layers, self._mlps):
+            layers += [layer.self_attn.q_proj, layer.self_attn.o_proj, *mlp.layers]
+        return layers
 
     def new_context(self, capacity: int = 0) -> Context:
         """An empty context with room for `capacity` positions."""
@@ -179,37 +151,59 @@ class DFlash(nn.Module):
             context: written in place; must have room for `position` + `rows`.
             position: int32 `[1]`, the position of the first row.
         """
+        rows = features.shape[1]
         # chunks of a prompt come in too many sizes to compile for
-        inject = self._compiled_inject if features.shape[1] <= self.config.block_size else self._inject
-        context.arrays = inject(features, context.arrays, position)
+        compiled = rows <= self.config.block_size
+        projected = (self._compiled_features if compiled else self._project_features)(features)
+        self._settle(context)
+        if self._injection.by_kernel(rows, self.dtype):
+            context.waiting = Waiting(projected, position)
+        else:
+            context.arrays = (self._compiled_write if compiled else self._write)(projected, context.arrays, position)
 
-    def _inject(self, features: mx.array, buffers: list[mx.array], position: mx.array) -> list[mx.array]:
+    def _project_features(self, features: mx.array) -> mx.array:
+        return self._injection.project(self.hidden_norm(self._project(self.fc, features.astype(self.dtype))))
+
+    def _write(self, projected: mx.array, buffers: list[mx.array], position: mx.array) -> list[mx.array]:
         context = self._context_of(buffers)
-        x = self.hidden_norm(self.fc(features.astype(self.dtype)))
-        projected = [x] * (2 * len(self.layers))  # K and V of each layer in turn
-        for fused, places in self._context_projections:
-            for place, rows in zip(places, mx.split(fused(x), len(places), axis=-1)):
-                projected[place] = rows
-        for layer, cache, keys, values in zip(self.layers, context.layers, projected[::2], projected[1::2]):
-            cache.write(*layer.self_attn.layout(keys, values, position), position)
+        self._injection.write(projected, context, position)
         return context.arrays
+
+    def _settle(self, context: Context) -> None:
+        """Writes the context rows that wait for a block."""
+        if context.waiting:
+            context.arrays = self._compiled_write(context.waiting.projected, context.arrays, context.waiting.position)
+            context.waiting = None
 
     def hidden(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head) -> mx.array:
         """Normed hidden states of a block's rows, the anchor's included: `[1, block_size, hidden]`."""
         masks = mx.full((block_size - 1,), self.config.mask_token_id, mx.int32)
         x = self.embed(mx.concatenate([anchor, masks])[None], target)
-        x, context.arrays = self._compiled_block(x, context.arrays, position)
+        if not self._injection.by_kernel(block_size, self.dtype):
+            self._settle(context)
+        waiting, context.waiting = context.waiting or (), None
+        x, context.arrays = self._compiled_block(x, context.arrays, position, *waiting)
         return x
 
-    def _block(self, x: mx.array, buffers: list[mx.array], position: mx.array) -> tuple[mx.array, list[mx.array]]:
+    def _block(
+        self, x: mx.array, buffers: list[mx.array], position: mx.array, *waiting: mx.array
+    ) -> tuple[mx.array, list[mx.array]]:
         context, rows = self._context_of(buffers), x.shape[1]
+        context.waiting = Waiting(*waiting) if waiting else None
         visible: dict[tuple[int | None, bool], mx.array] = {}
-        for i, (layer, cache) in enumerate(zip(self.layers, context.layers)):
+        for i, layer in enumerate(self.layers):
             kind = (self.config.window(i), self.config.causal(i))
             if kind not in visible:
-                visible[kind] = cache.visible(position, rows, kind[1])
-            x = layer(x, cache, position, visible[kind])
+                visible[kind] = context.layers[i].visible(position, rows, kind[1])
+            attention = partial(self._attention, i, context, position, visible[kind])
+            x = layer(x, attention, partial(self._mlps[i], project=self._project), self._project)
         return self.norm(x), context.arrays
+
+    def _attention(self, layer: int, context: Context, position: mx.array, mask: mx.array, x: mx.array) -> mx.array:
+        """Writes the block's K and V behind the context and attends to both. x: `[1, rows, hidden]`."""
+        attention, cache = self.layers[layer].self_attn, context.layers[layer]
+        self._injection.write_block(x, layer, context, position)
+        return attention.attend(attention.queries(x, position, self._project), cache.keys, cache.values, mask, self._project)
 
     def _context_of(self, buffers: list[mx.array]) -> Context:
         context = self.new_context()
@@ -217,7 +211,7 @@ class DFlash(nn.Module):
         return context
 
     def draft(
-        self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head, draw: Draw = greedy
+        self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head, chooser: Chooser = GREEDY
     ) -> Draft:
         """Guesses the `block_size` - 1 tokens after the anchor.
 
@@ -227,10 +221,10 @@ class DFlash(nn.Module):
             position: int32 `[1]`, the anchor's position: the number of context rows.
             block_size: anchor + drafts, 2 or more.
             target: embeds the block and reads the logits.
-            draw: chooses each token.
+            chooser: chooses each token.
         """
         hidden = self.hidden(anchor, context, position, block_size, target)[:, 1:]
-        return self.choose(hidden, self.logits(hidden, target), anchor, draw)
+        return self.choose(hidden, self.logits(hidden, target), anchor, chooser)
 
     def embed(self, ids: mx.array, target: Head) -> mx.array:
         """The target's embeddings, in the drafter's dtype, scaled as the checkpoint wants them."""
@@ -242,16 +236,6 @@ class DFlash(nn.Module):
         cap = self.config.final_logit_softcapping
         return mx.tanh(logits / cap) * cap if cap else logits
 
-    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, draw: Draw) -> Draft:
+    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
         """The draft after an anchor `[1]`, from `hidden` `[1, drafts, hidden]` and `logits` `[1, drafts, vocab]`."""
-        return Draft(*draw(logits[0], filtered=True))
-
-
-def _concatenate(parts: list[nn.Module]) -> nn.Module:
-    """One projection that gives the outputs of all parts side by side; theirs become views of its weights."""
-    fused = copy.copy(parts[0])
-    for name in fused.parameters():
-        fused[name] = mx.concatenate([part[name] for part in parts])
-        for part, view in zip(parts, mx.split(fused[name], len(parts))):
-            part[name] = view
-    return fused
+        return Draft(*chooser.draw(logits[0], filtered=True))

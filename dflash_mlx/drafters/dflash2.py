@@ -3,13 +3,14 @@
 Method: the published DFlash 2 checkpoints and their configuration contract (`DFlash2DraftModel`).
 """
 
-from collections.abc import Callable
-
 import mlx.core as mx
 import mlx.nn as nn
 
 from dflash_mlx.drafters.config import DrafterConfig
-from dflash_mlx.drafters.dflash import DFlash, Draft, Draw, Layer
+from dflash_mlx.drafters.dflash import Chooser, DFlash, Draft
+from dflash_mlx.drafters.layers import Layer, SubLayer
+from dflash_mlx.kernels.candidates import candidates_metal, covers
+from dflash_mlx.projections import Project, as_module
 
 
 class BlockConvolution(nn.Module):
@@ -28,9 +29,9 @@ class BlockConvolution(nn.Module):
         self.base_kernel[:, 0] = 1.0  # untrained: each row passes as it is
         self.kernel_projection = nn.Linear(config.hidden_size, 2 * self.taps * groups, bias=False)
 
-    def __call__(self, x: mx.array, sublayer: Callable[[mx.array], mx.array]) -> mx.array:
+    def __call__(self, x: mx.array, sublayer: SubLayer, project: Project) -> mx.array:
         """x: `[..., rows, hidden]`, the rows of one block each, as is what `sublayer` gets and returns."""
-        coefficients = self.kernel_projection(x).reshape(*x.shape[:-1], 2 * self.taps, -1, 1)
+        coefficients = project(self.kernel_projection, x).reshape(*x.shape[:-1], 2 * self.taps, -1, 1)
         coefficients = coefficients + self.base_kernel.reshape(2 * self.taps, -1, self.group)
         kernels = list(mx.split(coefficients.reshape(*x.shape[:-1], 2 * self.taps, -1), 2 * self.taps, axis=-2))
         y = sublayer(self._convolve(x, kernels[: self.taps]))
@@ -55,9 +56,9 @@ class DFlash2Layer(Layer):
         self.attention_conv = BlockConvolution(config)
         self.mlp_conv = BlockConvolution(config)
 
-    def around(self, x: mx.array, attention: Callable[[mx.array], mx.array]) -> mx.array:
-        x = x + self.attention_conv(self.input_layernorm(x), attention)
-        return x + self.mlp_conv(self.post_attention_layernorm(x), self.mlp)
+    def __call__(self, x: mx.array, attention: SubLayer, mlp: SubLayer, project: Project = as_module) -> mx.array:
+        x = x + self.attention_conv(self.input_layernorm(x), attention, project)
+        return x + self.mlp_conv(self.post_attention_layernorm(x), mlp, project)
 
 
 class CandidateSelector(nn.Module):
@@ -75,9 +76,11 @@ class CandidateSelector(nn.Module):
         self.hidden_projection = nn.Linear(config.hidden_size, config.selector_rank, bias=False)
 
     def candidates(self, logits: mx.array) -> tuple[mx.array, mx.array]:
-        """Ids and logits of the best `selector_top_k` tokens: `[..., vocab]` -> two of `[..., top_k]`, in no order."""
-        ids = mx.argpartition(logits, -self.top_k, axis=-1)[..., -self.top_k :]
-        return ids.astype(mx.int32), mx.take_along_axis(logits, ids, axis=-1)
+        """Ids and logits of the best `selector_top_k` tokens: `[..., vocab]` -> two of `[..., top_k]`, the best first."""
+        ids = mx.argpartition(-logits, self.top_k - 1, axis=-1)[..., : self.top_k]
+        unary = mx.take_along_axis(logits, ids, axis=-1)
+        order = mx.argsort(-unary, axis=-1)
+        return mx.take_along_axis(ids, order, axis=-1).astype(mx.int32), mx.take_along_axis(unary, order, axis=-1)
 
     def edges(self, previous: mx.array, projected: mx.array, successors: mx.array) -> mx.array:
         """What each candidate gains from following `previous` `[...]`.
@@ -86,23 +89,37 @@ class CandidateSelector(nn.Module):
         """
         return (successors @ (self.predecessor_codebook[previous] * projected)[..., None])[..., 0]
 
-    def walk(self, hidden: mx.array, logits: mx.array, anchor: mx.array, draw: Draw) -> Draft:
+    def walk(self, projected: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
         """One path, each token drawn given the one before it.
 
-        From `[..., rows, hidden]`, `[..., rows, vocab]` and anchors `[...]`: ids `[..., rows]` and q `[..., rows, vocab]`.
+        From `[..., rows, rank]`, the rows' hidden states after `hidden_projection`, `[..., rows, vocab]` and anchors `[...]`:
+        ids `[..., rows]` and q `[..., rows, vocab]`.
         """
         candidates, unary = self.candidates(logits)
-        projected, successors = self.hidden_projection(hidden), self.successor_codebook[candidates]
+        successors = self.successor_codebook[candidates]
+        luck = chooser.luck(candidates.shape) if chooser.temperature else None
         path, chances, previous = [], [], anchor
-        for row in range(hidden.shape[-2]):
+        for row in range(logits.shape[-2]):
             ids = candidates[..., row, :]
             scores = unary[..., row, :] + self.edges(previous, projected[..., row, :], successors[..., row, :, :])
-            index, q = draw(scores, filtered=False)
+            index, q = chooser.draw(scores, filtered=False, luck=None if luck is None else luck[..., row, :])
             previous = mx.take_along_axis(ids, index[..., None], axis=-1)[..., 0]
             path.append(previous)
             if q is not None:
-                chances.append(mx.put_along_axis(mx.zeros(logits[..., row, :].shape), ids, q, axis=-1))
-        return Draft(mx.stack(path, axis=-1), mx.stack(chances, axis=-2) if chances else None)
+                chances.append(q)
+        return Draft(mx.stack(path, axis=-1), spread(mx.stack(chances, axis=-2), candidates, logits.shape) if chances else None)
+
+    def walk_by_kernel(self, projected: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
+        """The same path by the kernel `candidates`, for one block: `[1, rows, ...]` and `[1]` give ids `[1, rows]`."""
+        luck = chooser.luck((logits.shape[1], self.top_k)) if chooser.temperature else None
+        codes = self.predecessor_codebook, self.successor_codebook
+        path, candidates, q = candidates_metal(logits, projected, *codes, anchor, self.top_k, chooser.temperature, luck)
+        return Draft(path[None], spread(q[None], candidates[None], logits.shape) if luck is not None else None)
+
+
+def spread(q: mx.array, candidates: mx.array, shape: tuple[int, ...]) -> mx.array:
+    """Probabilities `[..., top_k]` of candidates as those of the whole vocabulary, of this shape."""
+    return mx.put_along_axis(mx.zeros(shape), candidates, q, axis=-1)
 
 
 class DFlash2(DFlash):
@@ -114,6 +131,15 @@ class DFlash2(DFlash):
         super().__init__(config)
         self.candidate_selector = CandidateSelector(config)
 
-    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, draw: Draw) -> Draft:
-        ids, q = self.candidate_selector.walk(hidden, logits, anchor, draw)
+    @property
+    def linear_layers(self) -> list[nn.Module]:
+        convolutions = [part for layer in self.layers for part in (layer.attention_conv, layer.mlp_conv)]
+        own = [*(part.kernel_projection for part in convolutions), self.candidate_selector.hidden_projection]
+        return super().linear_layers + own
+
+    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
+        selector, (_, rows, vocab) = self.candidate_selector, logits.shape
+        projected = self._project(selector.hidden_projection, hidden)
+        served = self.kernels.use("candidates", rows) and covers(logits.dtype, rows, vocab, selector.top_k)
+        ids, q = (selector.walk_by_kernel if served else selector.walk)(projected, logits, anchor, chooser)
         return Draft(ids[0], None if q is None else q[0])

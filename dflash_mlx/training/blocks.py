@@ -9,7 +9,8 @@ from functools import partial
 import mlx.core as mx
 
 from dflash_mlx.drafters import DFlash
-from dflash_mlx.drafters.dflash import Attention, Head
+from dflash_mlx.drafters.dflash import Head
+from dflash_mlx.drafters.layers import Attention
 from dflash_mlx.training.corpus import Batch
 
 
@@ -26,7 +27,7 @@ def hidden_of_blocks(drafter: DFlash, target: Head, batch: Batch) -> mx.array:
         kind = (config.window(i), config.causal(i))
         if kind not in visible:
             visible[kind] = _visible(batch, *kind)
-        x = layer.around(x, partial(_attention, layer.self_attn, context, batch.positions, visible[kind]))
+        x = layer(x, partial(_attention, layer.self_attn, context, batch.positions, visible[kind]), layer.mlp)
     return drafter.norm(x)
 
 
@@ -38,8 +39,8 @@ def _attention(attention: Attention, context: mx.array, positions: mx.array, mas
         return y.reshape(B, blocks, -1, rows, y.shape[-1]).transpose(0, 2, 1, 3, 4).reshape(B, -1, blocks * rows, y.shape[-1])
 
     alone, anchors = x.reshape(B * blocks, rows, hidden), positions.reshape(-1)
-    of_context = attention.keys_values(context, 0)
-    of_blocks = [side_by_side(y) for y in attention.keys_values(alone, anchors)]
+    of_context = attention.layout(attention.k_proj(context), attention.v_proj(context), 0)
+    of_blocks = [side_by_side(y) for y in attention.layout(attention.k_proj(alone), attention.v_proj(alone), anchors)]
     keys, values = (mx.concatenate([*pair], axis=2) for pair in zip(of_context, of_blocks))
     return attention.attend(side_by_side(attention.queries(alone, anchors)), keys, values, mask).reshape(x.shape)
 

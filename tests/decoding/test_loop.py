@@ -24,8 +24,7 @@ from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import Draft, load_drafter
 from dflash_mlx.drafters.context import Context
-from dflash_mlx.drafters.dflash import Draw
-from dflash_mlx.drafters.dflash import greedy as greedy_draw
+from dflash_mlx.drafters.dflash import GREEDY, Chooser
 from dflash_mlx.targets import Target, load_target, row_invariance
 
 PAIRS = [("target_qwen3_5", f"dflash2_{kind}") for kind in ("full", "swa", "swa_bidir")]
@@ -105,7 +104,9 @@ class ScriptedDrafter:
         assert position.item() <= self.injected, "features must arrive without a gap"
         self.injected = position.item() + features.shape[1]
 
-    def draft(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Target, draw: Draw) -> Draft:
+    def draft(
+        self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Target, chooser: Chooser
+    ) -> Draft:
         at = position.item() - self.start
         assert position.item() <= self.injected, "the features of all that is committed must be there"
         assert anchor.item() == self.greedy[at]
@@ -229,7 +230,7 @@ def test_drafts_after_plain_cycles_are_those_of_a_context_that_was_never_behind(
         if c.block_size > 1:
             whole = new_sequence("target_qwen3_5", drafter)
             prefill(whole, prompt + greedy[: at - 1], greedy_sampler(whole))
-            drafts = whole.draft(mx.array(greedy[at - 1 : at], mx.int32), 8 if c.block_size > 4 else 4, greedy_draw).ids
+            drafts = whole.draft(mx.array(greedy[at - 1 : at], mx.int32), 8 if c.block_size > 4 else 4, GREEDY).ids
             assert drafts.tolist()[: c.block_size - 1] == c.drafted
         at += len(c.token_ids)
 

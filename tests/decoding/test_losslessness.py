@@ -96,7 +96,7 @@ class Pair:
         features = self.target.features[number(text) * VOCAB ** (LENGTH - 1 - len(text)), :rows]
         self.drafter.inject(features[None], context, mx.array([0], mx.int32))
         position = mx.array([rows], mx.int32)
-        return self.drafter.draft(mx.array([anchor], mx.int32), context, position, DRAFTS + 1, self.target, sampler.draw)
+        return self.drafter.draft(mx.array([anchor], mx.int32), context, position, DRAFTS + 1, self.target, sampler)
 
 
 class Outcome:
@@ -233,15 +233,15 @@ class RedrawsFromTheTarget(Sampler):
 class RecordsQTooEarly(Sampler):
     """Its q is the drafter's softmax before temperature and filters, from which nothing was drawn."""
 
-    def draw(self, scores: mx.array, filtered: bool) -> tuple[mx.array, mx.array | None]:
-        return super().draw(scores, filtered)[0], mx.softmax(scores, axis=-1)
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+        return super().draw(scores, filtered, luck)[0], mx.softmax(scores, axis=-1)
 
 
 class AcceptsALittleMore(Sampler):
     """It accepts as if each draft had been a tenth less likely."""
 
-    def draw(self, scores: mx.array, filtered: bool) -> tuple[mx.array, mx.array | None]:
-        index, q = super().draw(scores, filtered)
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+        index, q = super().draw(scores, filtered, luck)
         return index, q * 0.9
 
 

@@ -17,7 +17,7 @@ from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import Draft
 from dflash_mlx.drafters.context import Context
-from dflash_mlx.drafters.dflash import Draw
+from dflash_mlx.drafters.dflash import Chooser
 from dflash_mlx.targets import State, Target, load_target
 
 PROMPT = [5, 9, 200, 17, 9]
@@ -57,7 +57,9 @@ class MarginalDrafter:
     def inject(self, features: mx.array, context: Context, position: mx.array) -> None:
         pass
 
-    def draft(self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Target, draw: Draw) -> Draft:
+    def draft(
+        self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Target, chooser: Chooser
+    ) -> Draft:
         place = position - (len(PROMPT) - 1) + mx.arange(block_size - 1)  # behind the anchor
         q = self.marginal[place]
         self.key, key = mx.random.split(self.key)

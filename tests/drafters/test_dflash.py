@@ -106,7 +106,7 @@ def test_injection_is_one_projection_that_the_layers_share() -> None:
         for name in ("k_proj", "v_proj"):
             assert mx.array_equal(layer.self_attn[name].weight, raw[f"layers.{i}.self_attn.{name}.weight"])
     wanted = mx.concatenate([raw[f"layers.{i}.self_attn.{name}.weight"] for i in range(3) for name in ("k_proj", "v_proj")])
-    [(fused, places)] = drafter._context_projections
+    [(fused, places)] = drafter._injection._of_all._joint
     assert mx.array_equal(fused.weight, wanted) and places == list(range(6))
 
 
@@ -132,7 +132,7 @@ def test_projections_of_mixed_widths_load_and_stay_close(tmp_path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config))
     mx.save_safetensors(str(tmp_path / "model.safetensors"), weights)
     mixed, plain = load_drafter(tmp_path), load_drafter(source)
-    assert len(mixed._context_projections) == 3
+    assert len(mixed._injection._of_all._joint) == 3
     features, target = mx.array(expected("dflash2_context")["ctx_0"])[None], EmbeddingAndHead("dflash2_full")
     hiddens = []
     for drafter in (mixed, plain):

@@ -7,7 +7,7 @@ from drafters.test_dflash import EmbeddingAndHead
 from fixture_data import CHECKPOINTS, expected
 
 from dflash_mlx.drafters import DFlash, Draft, load_drafter
-from dflash_mlx.drafters.dflash import Draw
+from dflash_mlx.drafters.dflash import Chooser
 
 WIDTH = 6
 TEMPERATURE = 1.5
@@ -25,8 +25,8 @@ class Pair:
         self.anchor = mx.array([9], mx.int32)
         self.drafter.inject(features, self.context, mx.array([0], mx.int32))
 
-    def draft(self, draw: Draw) -> Draft:
-        return self.drafter.draft(self.anchor, self.context, self.position, WIDTH, self.target, draw)
+    def draft(self, chooser: Chooser) -> Draft:
+        return self.drafter.draft(self.anchor, self.context, self.position, WIDTH, self.target, chooser)
 
     def hidden_and_logits(self) -> tuple[np.ndarray, np.ndarray]:
         """Of the drafted rows, float64."""
@@ -35,16 +35,28 @@ class Pair:
 
 
 class Drawing:
-    """A `Draw` at a temperature, by a numpy generator. It notes what it was asked for."""
+    """A `Chooser` that draws by a numpy generator. It notes what it was asked for."""
+
+    temperature = TEMPERATURE
 
     def __init__(self, seed: int) -> None:
         self.random, self.asked = np.random.default_rng(seed), []
 
-    def __call__(self, scores: mx.array, filtered: bool) -> tuple[mx.array, mx.array]:
+    def luck(self, shape: tuple[int, ...]) -> mx.array:
+        return mx.zeros(shape)
+
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array]:
         self.asked.append((scores.shape, filtered))
         q = softmax(np.array(scores, np.float64) / TEMPERATURE)
         index = np.array([self.random.choice(q.shape[-1], p=row) for row in q.reshape(-1, q.shape[-1])])
         return mx.array(index.reshape(q.shape[:-1]), mx.int32), mx.array(q, mx.float32)
+
+
+class AlwaysBest(Drawing):
+    """Its q is no use to it."""
+
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array]:
+        return mx.argmax(scores, axis=-1).astype(mx.int32), mx.softmax(scores)
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
@@ -102,6 +114,6 @@ def test_dflash2_draws_each_row_given_the_token_it_drew_before(second: Pair) -> 
 
 def test_the_best_of_everything_is_the_greedy_draft(first: Pair, second: Pair) -> None:
     for pair in (first, second):
-        always_best = pair.draft(lambda scores, filtered: (mx.argmax(scores, axis=-1).astype(mx.int32), mx.softmax(scores)))
+        always_best = pair.draft(AlwaysBest(0))
         greedy = pair.drafter.draft(pair.anchor, pair.context, pair.position, WIDTH, pair.target)
         assert greedy.q is None and greedy.ids.tolist() == always_best.ids.tolist()
