@@ -1,7 +1,6 @@
 """Runs the kernels under the harness, and on an Apple GPU where there is one."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import metal_on_cpu
 import mlx.core as mx
@@ -13,21 +12,10 @@ from dflash_mlx.kernels import metal_kernel
 @pytest.fixture(params=["harness", pytest.param("gpu", marks=pytest.mark.metal)])
 def runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[metal_on_cpu.Run]]:
     """The dispatches of the test, as the harness saw them: nothing may be wrong with any of them. None on a GPU."""
-    seen: list[metal_on_cpu.Run] = []
-
-    def kernel(*arguments: Any) -> Any:
-        run = metal_on_cpu.metal_kernel(*arguments)
-
-        def call(**call_arguments: Any) -> Any:
-            outputs = run(**call_arguments)
-            seen.append(metal_on_cpu.last_run())
-            return outputs
-
-        return call
-
     if request.param == "harness":
-        monkeypatch.setattr(mx.fast, "metal_kernel", kernel)
+        monkeypatch.setattr(mx.fast, "metal_kernel", metal_on_cpu.metal_kernel)
     metal_kernel.cache_clear()
-    yield seen
+    with metal_on_cpu.recording() as seen:
+        yield seen
     metal_kernel.cache_clear()
     assert [finding for run in seen for finding in run.findings] == []

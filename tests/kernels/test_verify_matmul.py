@@ -3,7 +3,7 @@
 The kernels run on the CPU under `metal_on_cpu`, and on an Apple GPU where there is one.
 """
 
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,15 +107,10 @@ def check_traffic(run: metal_on_cpu.Run, y: mx.array) -> None:
     assert run.buffers["y"].written == y.nbytes
 
 
-def contracting_kernel(contract: str, name: str, inputs: list[str], outputs: list[str], source: str, header: str = "") -> Any:
-    return metal_on_cpu.metal_kernel(name, inputs, outputs, source, f"#pragma clang fp contract({contract})\n{header}")
-
-
 @cache
 def stock_source() -> str:
     """MLX's own one-row kernel, out of the headers in its wheel, without the later kernels that need more of them."""
-    [root] = [Path(p) for p in mx.__spec__.submodule_search_locations or [Path(mx.__file__).parent]]
-    text = (root / "include/mlx/backend/metal/kernels/quantized.h").read_text(encoding="utf-8")
+    text = (Path(mx.__file__).parent / "include/mlx/backend/metal/kernels/quantized.h").read_text(encoding="utf-8")
     return text.partition("template <typename T, int group_size, int bits>\nMETAL_FUNC void qmv_impl(")[0]
 
 
@@ -166,28 +161,21 @@ def test_fast_form_is_right_and_reads_weights_once(case: Case, runs: list[metal_
         check_traffic(run, y)
 
 
-@pytest.mark.parametrize("contract", ["off", "on", "fast"])
+@pytest.mark.parametrize("contract", [False, True], ids=["apart", "contracted"])
 @pytest.mark.parametrize("bits", [4, 8])
 def test_exact_rows_have_the_bits_of_one_row_whatever_their_number(
-    bits: int, contract: str, runs: list[metal_on_cpu.Run], monkeypatch: pytest.MonkeyPatch
+    bits: int, contract: bool, runs: list[metal_on_cpu.Run]
 ) -> None:
-    """In float32, where another order of additions would show in most results.
-
-    Multiply-adds are contracted not at all; within statements, as Metal does; or wherever the compiler finds some, which then
-    depends on more than the order of additions: there our kernel need only agree with itself.
-    """
-    if not on_gpu():
-        monkeypatch.setattr(mx.fast, "metal_kernel", partial(contracting_kernel, contract))
+    """In float32, where another order of additions would show in most results."""
     case = Case(MAX_ROWS, 24, 1024, bits, 64, F32)
     x, *weights = operands(case)
-    alone = stock_one_row(case, x, *weights)
-    fast = verify_matmul_metal(x, *weights, bits, 64)
-    assert mx.mean(fast == alone).item() < 0.6  # so equality says something
-    if contract == "fast" and not on_gpu():
-        alone = mx.concatenate([verify_matmul_metal(row, *weights, bits, 64, exact=True) for row in mx.split(x, MAX_ROWS)])
-    for rows in range(1, MAX_ROWS + 1) if (contract, bits) == ("off", 4) else (1, 2, 5, 16):
-        y = verify_matmul_metal(x[-rows:], *weights, bits, 64, exact=True)
-        assert mx.array_equal(y, alone[-rows:]), f"{rows} rows"
+    with metal_on_cpu.options(contract=contract):
+        alone = stock_one_row(case, x, *weights)
+        fast = verify_matmul_metal(x, *weights, bits, 64)
+        assert mx.mean(fast == alone).item() < 0.6  # so equality says something
+        for rows in range(1, MAX_ROWS + 1) if bits == 4 and not contract else (1, 2, 5, 16):
+            y = verify_matmul_metal(x[-rows:], *weights, bits, 64, exact=True)
+            assert mx.array_equal(y, alone[-rows:]), f"{rows} rows"
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -12,12 +12,11 @@ import sys
 import tempfile
 import time
 from functools import cache
-from itertools import permutations, product
 from pathlib import Path
 
 import mlx.core as mx
 
-from .source import CompileError, with_threadgroup_memory
+from .source import CompileError
 
 HERE = Path(__file__).parent
 CACHES = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"  # now: our tests set another one for what they test
@@ -26,7 +25,7 @@ COMMON = "-std=c++17 -Wno-everything -fPIC -fno-exceptions -fno-rtti -fno-stack-
 # Rounds as Metal does: no wider intermediate results, no double literals.
 KERNEL = (
     "-Werror=uninitialized -Werror=sometimes-uninitialized "
-    "-O1 -g1 -gdwarf-4 -fdeclspec -fno-finite-loops -fno-optimize-sibling-calls -ftemplate-depth=2000 "
+    "-O1 -g1 -gdwarf-4 -fno-finite-loops -fno-optimize-sibling-calls -ftemplate-depth=2000 "
     "-ftrivial-auto-var-init=pattern -Xclang -cl-single-precision-constant "
     "-Xclang -ffloat16-excess-precision=none -Xclang -fbfloat16-excess-precision=none"
 ).split()
@@ -38,12 +37,9 @@ CHECKS = (
 ).split()
 # A call out of the checks, in the assembler's text of either processor and system.
 CALL = re.compile(r"^\s*(?:callq?|bl)\s+\*?_?(?:__tsan_|msl_atomic).*$", re.M)
-# Of MLX's headers: those that overload by address space or wrap Apple's built-ins; metal.h has what of them is needed.
-EMPTY_HEADERS = ("bf16_math.h", "complex.h", "steel/utils/type_traits.h")
-METAL_HEADERS = (
-    "array atomic common compute geometric integer limits logging math numeric pack relational "
-    "simdgroup simdgroup_matrix stdlib tensor type_traits vector"
-).split()
+# Apple's that MLX's kernels/utils.h includes; and of MLX's those that overload by address space or wrap Apple's built-ins.
+EMPTY_HEADERS = [f"metal_{name}" for name in ("math", "stdlib", "simdgroup")]
+EMPTY_HEADERS += [f"mlx/backend/metal/kernels/{name}.h" for name in ("bf16_math", "complex", "logging")]
 
 
 @cache
@@ -51,8 +47,8 @@ def compiler() -> tuple[str, ...]:
     """The command of a C++ compiler that can do it: clang 19 or newer."""
     if chosen := os.environ.get("METAL_ON_CPU_CXX"):
         return tuple(chosen.split())
-    if importlib.util.find_spec("ziglang"):
-        return (sys.executable, "-m", "ziglang", "c++")
+    if (package := importlib.util.find_spec("ziglang")) and package.origin:
+        return (str(Path(package.origin).parent / "zig"), "c++")
     for number in range(29, 18, -1):
         if found := shutil.which(f"clang++-{number}"):
             return (found,)
@@ -74,19 +70,17 @@ def cache_folder() -> Path:
 
 
 def build(name: str, code: str, checks: bool, contract: bool) -> Path:
-    """The program of a kernel. `contract`: a * b + c may round once, as a GPU's compiler is free to do."""
-    flags = [*COMMON, *KERNEL, f"-ffp-contract={'fast' if contract else 'off'}", *(CHECKS if checks else [])]
+    """The program of a kernel. `contract`: a * b + c in one expression rounds once, as in Metal's safe mode, which is MLX's."""
+    flags = [*COMMON, *KERNEL, f"-ffp-contract={'on' if contract else 'off'}", *(CHECKS if checks else [])]
     program = cache_folder() / f"{name[:40]}-{_key(code, *flags)}"
     if not program.exists():
         with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".") as folder:
-            cpp, assembler, made, result = (Path(folder, name) for name in ("kernel.cpp", "kernel.s", "kernel.o", "program"))
+            cpp, assembler, result = (Path(folder, name) for name in ("kernel.cpp", "kernel.s", "program"))
             cpp.write_text(code, encoding="utf-8")
-            _run(*flags, f"-I{HERE}", f"-I{_headers()}", "-S", str(cpp), "-o", str(assembler), temporary=folder)
-            assembler.write_text(
-                _with_lines(assembler.read_text(encoding="latin-1")), encoding="latin-1"
-            )  # any bytes may be data
-            _run("-c", str(assembler), "-o", str(made), temporary=folder)
-            _run("-O2", "-nostdlib++", "-s", str(made), str(_runtime()), "-lm", "-o", str(result), temporary=folder)
+            _run(*flags, *_includes(), "-S", str(cpp), "-o", str(assembler), temporary=folder)
+            text = _with_lines(assembler.read_text(encoding="latin-1"))  # any bytes may be data
+            assembler.write_text(text, encoding="latin-1")
+            _run("-nostdlib++", "-s", str(assembler), str(_runtime()), "-lm", "-o", str(result), temporary=folder)
             result.replace(program)
     os.utime(program)
     return program
@@ -94,7 +88,7 @@ def build(name: str, code: str, checks: bool, contract: bool) -> Path:
 
 def _run(*arguments: str, temporary: str) -> None:
     """The compiler. Of zig's own caches only what it needs to link, the same for all kernels, is kept."""
-    links = "-c" not in arguments
+    links = not {"-S", "-c"} & {*arguments}
     zig = {"ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig") if links else temporary, "ZIG_LOCAL_CACHE_DIR": temporary}
     command = [*compiler(), *_processor(), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=temporary, env={**os.environ, **zig})
@@ -132,46 +126,13 @@ def _runtime() -> Path:
 
 
 @cache
-def _headers() -> Path:
-    """The folder of all headers that are not ours: MLX's, with their threadgroup memory as in kernels, and Apple's, empty."""
-    result = cache_folder() / f"include-{_key()}"
-    if not result.exists():
-        kernels = Path("mlx/backend/metal/kernels")
-        theirs = Path(mx.__file__).parent / "include"
-        with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".") as folder:
-            made = Path(folder, "include")
-            for header in (theirs / kernels).rglob("*.h"):
-                copy = made / header.relative_to(theirs)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_text(with_threadgroup_memory(header.read_text(encoding="utf-8")), encoding="utf-8")
-            for name in EMPTY_HEADERS:
-                (made / kernels / name).write_text("#pragma once\n")
-            for name in METAL_HEADERS:
-                (made / f"metal_{name}").write_text("#pragma once\n")
-            (made / "swizzles.h").write_text("".join(_swizzles(n) for n in (2, 3, 4)))
-            with contextlib.suppress(OSError):  # another process was faster
-                made.rename(result)
-    os.utime(result)
-    return result
-
-
-def _swizzles(size: int) -> str:
-    """A macro with `v.xyz` and its like as properties, for vectors of `size` elements."""
-    lines = [f"#define MSL_SWIZZLES_{size}"]
-    for length in (2, 3, 4):
-        writable = set(permutations(range(size), length))
-        for places in product(range(size), repeat=length):
-            name = "".join("xyzw"[i] for i in places)
-            lines.append(
-                f"vec<T, {length}> get_{name}() const {{ return vec<T, {length}>({', '.join(f'v[{i}]' for i in places)}); }}"
-            )
-            put = ""
-            if places in writable:
-                stores = " ".join(f"v[{i}] = o.v[{k}];" for k, i in enumerate(places))
-                lines.append(f"void put_{name}(const vec<T, {length}>& o) {{ {stores} }}")
-                put = f", put = put_{name}"
-            lines.append(f"__declspec(property(get = get_{name}{put})) vec<T, {length}> {name};")
-    return " \\\n".join(lines) + "\n"
+def _includes() -> list[str]:
+    """Where headers are: metal.h; before MLX's, empty ones for Apple's and for what metal.h has instead of MLX's; MLX's."""
+    empty = cache_folder() / f"include-{_key()}"
+    for name in EMPTY_HEADERS:
+        (empty / name).parent.mkdir(parents=True, exist_ok=True)
+        (empty / name).touch()
+    return [f"-I{folder}" for folder in (HERE, empty, Path(mx.__file__).parent / "include")]
 
 
 def _with_lines(assembler: str) -> str:

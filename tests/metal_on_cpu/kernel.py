@@ -25,7 +25,7 @@ ATTRIBUTES = {  # in MLX's order
     ).split()
 }
 CONSTANT_BELOW = 8  # elements: MLX passes smaller inputs in the constant address space
-
+MAX_BUFFERS = 31  # of a Metal function, shapes and strides among them
 
 _options = Options()
 _last: Run | None = None
@@ -119,11 +119,12 @@ class metal_kernel:
             raise ValueError(
                 f"kernel {self.name} wants three numbers from 1: grid {tuple(grid)}, threadgroup {tuple(threadgroup)}"
             )
-        group = [min(t, g) for t, g in zip(threadgroup, grid)]
-        if math.prod(group) > 1024:
-            raise ValueError(f"kernel {self.name}: a threadgroup of {tuple(group)} has more than 1024 threads")
+        if math.prod(threadgroup) > 1024:
+            raise ValueError(f"kernel {self.name}: a threadgroup of {tuple(threadgroup)} has more than 1024 threads")
         arrays = [mx.contiguous(value if isinstance(value, mx.array) else mx.array(value)) for value in inputs]
         parameters = self._parameters(arrays, output_dtypes)
+        if len(parameters) > MAX_BUFFERS:
+            raise ValueError(f"kernel {self.name} has {len(parameters)} buffers, Metal binds {MAX_BUFFERS}")
         templates = [_template(name, value) for name, value in template or []]
         if verbose:
             print(self.metal_source(parameters, templates, self.header, self.source))
@@ -132,6 +133,7 @@ class metal_kernel:
         for name, shape, dtype in zip(self.output_names, output_shapes, output_dtypes):
             initial = None if init_value is None else _to_bytes(mx.full(shape, init_value, dtype))
             buffers.append(Buffer(name, initial, dtype.size, output_bytes=math.prod(shape) * dtype.size))
+        group = [min(t, g) for t, g in zip(threadgroup, grid)]
         _last, outputs = run(program, self.name, buffers, grid, group, _options)
         for runs in _recordings:
             runs.append(_last)

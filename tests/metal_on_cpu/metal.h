@@ -1,5 +1,5 @@
 // As much of the Metal shading language as kernels here and MLX's headers use, for clang on a CPU.
-// Address spaces are empty words: lint.py looks after them. Values only; memory and lanes are runtime.cpp's.
+// Address spaces are empty words: source.py's lint looks after them. Values only; memory and lanes are runtime.cpp's.
 #pragma once
 #include "runtime.h"
 
@@ -22,26 +22,12 @@ static_assert(sizeof(long) == 8, "Metal's long has 64 bits");
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #define FLT_MAX __FLT_MAX__
-#define HALF_MAX half(65504.0f)
-#define M_PI_F 3.14159265358979323846f
-#define M_E_F 2.71828182845904523536f
-#define M_LN2_F 0.693147180559945309417f
-#define M_LOG2E_F 1.44269504088896340736f
-#define M_SQRT1_2_F 0.707106781186547524401f
 
 namespace metal {
 
 // ---- types ----
 
-template <class T, T V> struct integral_constant {
-  static constexpr T value = V;
-  using type = integral_constant;
-  constexpr operator T() const { return V; }
-};
-template <bool B> using bool_constant = integral_constant<bool, B>;
-using true_type = bool_constant<true>;
-using false_type = bool_constant<false>;
-
+template <bool B> struct bool_constant { static constexpr bool value = B; };
 template <class A, class B> struct is_same : bool_constant<__is_same(A, B)> {};
 template <class A, class B> constexpr bool is_same_v = __is_same(A, B);
 template <bool B, class T = void> struct enable_if {};
@@ -50,26 +36,10 @@ template <bool B, class T = void> using enable_if_t = typename enable_if<B, T>::
 template <bool B, class X, class Y> struct conditional { using type = X; };
 template <class X, class Y> struct conditional<false, X, Y> { using type = Y; };
 template <bool B, class X, class Y> using conditional_t = typename conditional<B, X, Y>::type;
-template <class T> struct remove_cv { using type = T; };
-template <class T> struct remove_cv<const T> { using type = T; };
-template <class T> using remove_cv_t = typename remove_cv<T>::type;
-template <class T> using remove_addrspace_t = T;
-template <class...> using void_t = void;
-template <class F, class T> struct is_convertible : bool_constant<__is_convertible_to(F, T)> {};
-template <class F, class T> constexpr bool is_convertible_v = __is_convertible_to(F, T);
 template <class T> constexpr bool is_integral_v = __is_integral(T);
-template <class T> struct is_integral : bool_constant<is_integral_v<T>> {};
 template <class T> constexpr bool is_floating_point_v = __is_same(T, float) || __is_same(T, half) || __is_same(T, bfloat);
-template <class T> struct is_floating_point : bool_constant<is_floating_point_v<T>> {};
 template <class T> constexpr bool is_arithmetic_v = is_integral_v<T> || is_floating_point_v<T>;
 template <class T> constexpr bool is_signed_v = __is_signed(T) || is_floating_point_v<T>;
-// of MLX's steel/utils/type_traits.h, which is made of address spaces
-template <class T> constexpr bool is_empty_v = __is_empty(T);
-template <class T> struct is_empty : bool_constant<is_empty_v<T>> {};
-template <class T> struct is_static : bool_constant<is_empty_v<remove_cv_t<T>>> {};
-template <class T> struct pointer_element {};
-template <class T> struct pointer_element<T*> { using type = remove_cv_t<T>; };
-template <class T> using pointer_element_t = typename pointer_element<remove_cv_t<T>>::type;
 
 #define MSL_UNWATCHED __attribute__((no_sanitize("thread"), noinline))  // its loads and stores are the harness's own
 #define MSL_IF(...) enable_if_t<(__VA_ARGS__), int> = 0
@@ -92,30 +62,13 @@ MSL_FLOAT_LIMITS(float, __FLT_MAX__, __FLT_MIN__, __FLT_EPSILON__)
 MSL_FLOAT_LIMITS(half, 65504.0f, 6.103515625e-05f, 0.0009765625f)
 MSL_FLOAT_LIMITS(bfloat, 3.38953139e38f, 1.17549435e-38f, 0.0078125f)
 
-struct os_log {
-  constexpr os_log(const char*, const char*) {}
-  template <class... A> void log(const char*, A...) const {}
-  template <class... A> void log_debug(const char*, A...) const {}
-};
-
 // ---- vectors ----
 
 template <class T, int N> struct vec;
-#include "swizzles.h"  // made by build.py: MSL_SWIZZLES_2, _3 and _4, every v.xyz as a property
-
-template <class T, int N> struct msl_members;
-template <class T> struct alignas(2 * sizeof(T)) msl_members<T, 2> {
-  union { T v[2]; struct { T x, y; }; };
-  MSL_SWIZZLES_2
-};
-template <class T> struct alignas(4 * sizeof(T)) msl_members<T, 3> {
-  union { T v[3]; struct { T x, y, z; }; };
-  MSL_SWIZZLES_3
-};
-template <class T> struct alignas(4 * sizeof(T)) msl_members<T, 4> {
-  union { T v[4]; struct { T x, y, z, w; }; };
-  MSL_SWIZZLES_4
-};
+template <class T, int N> struct msl_members;  // of swizzles, one letter only
+template <class T> struct alignas(2 * sizeof(T)) msl_members<T, 2> { union { T v[2]; struct { T x, y; }; }; };
+template <class T> struct alignas(4 * sizeof(T)) msl_members<T, 3> { union { T v[3]; struct { T x, y, z; }; }; };
+template <class T> struct alignas(4 * sizeof(T)) msl_members<T, 4> { union { T v[4]; struct { T x, y, z, w; }; }; };
 
 template <class T> constexpr int msl_width = 1;
 template <class T, int N> constexpr int msl_width<vec<T, N>> = N;
@@ -240,12 +193,7 @@ template <class T, int N> inline T dot(const vec<T, N>& a, const vec<T, N>& b) {
   for (int i = 1; i < N; i++) sum = T(sum + a.v[i] * b.v[i]);
   return sum;
 }
-template <class T> inline unsigned long long msl_bits(T x) { return (unsigned long long)x & (~0ull >> (64 - 8 * sizeof(T))); }
-template <class T, MSL_IF(is_integral_v<T>)> inline T popcount(T x) { return T(__builtin_popcountll(msl_bits(x))); }
-template <class T, MSL_IF(is_integral_v<T>)> inline T clz(T x) {
-  return T(x ? __builtin_clzll(msl_bits(x)) - (64 - 8 * int(sizeof(T))) : 8 * sizeof(T));
-}
-template <class T, MSL_IF(is_integral_v<T>)> inline T ctz(T x) { return T(x ? __builtin_ctzll(msl_bits(x)) : 8 * sizeof(T)); }
+
 // ---- barriers and collectives ----
 
 enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4 };
@@ -293,9 +241,6 @@ template <class T> inline T simd_prefix_inclusive_sum(T x, msl_site site = msl_s
   for (unsigned i = 0; i <= msl_lane(); i++) if (mask >> i & 1) sum = T(sum + msl_slot<T>(slots, i));
   return sum;
 }
-template <class T> inline T simd_prefix_exclusive_sum(T x, msl_site site = msl_site()) {
-  return T(simd_prefix_inclusive_sum(x, site) - x);
-}
 
 // `from`: the lane to read, made of `lane` and the argument `n`. One that does not take part is a finding, its value NaN.
 #define MSL_SHUFFLE(name, from) \
@@ -310,33 +255,15 @@ template <class T> inline T simd_prefix_exclusive_sum(T x, msl_site site = msl_s
   }
 MSL_SHUFFLE(simd_shuffle, n) MSL_SHUFFLE(simd_broadcast, n) MSL_SHUFFLE(simd_shuffle_xor, lane ^ n)
 MSL_SHUFFLE(simd_shuffle_down, lane + n > 31 ? lane : lane + n) MSL_SHUFFLE(simd_shuffle_up, lane < n ? lane : lane - n)
-MSL_SHUFFLE(simd_shuffle_rotate_down, (lane + n) & 31) MSL_SHUFFLE(simd_shuffle_rotate_up, (lane - n) & 31)
-MSL_SHUFFLE(quad_shuffle, (lane & ~3u) | (n & 3)) MSL_SHUFFLE(quad_shuffle_xor, (lane & ~3u) | ((lane ^ n) & 3))
 template <class T> inline T simd_shuffle_and_fill_up(T x, T fill, ushort n, msl_site site = msl_site()) {
   const T below = simd_shuffle(fill, (msl_lane() - n) & 31, site), own = simd_shuffle_up(x, n, site);
   return msl_lane() < n ? below : own;
 }
+
 template <class T> inline T quad_sum(T x, msl_site site = msl_site()) {
-  x = T(x + quad_shuffle_xor(x, 1, site));
-  return T(x + quad_shuffle_xor(x, 2, site));
+  x = T(x + simd_shuffle_xor(x, 1, site));
+  return T(x + simd_shuffle_xor(x, 2, site));
 }
-struct simd_vote {
-  using vote_t = uint64_t;
-  uint64_t votes, active;
-  bool all() const { return votes == active; }
-  bool any() const { return votes != 0; }
-  explicit operator uint64_t() const { return votes; }
-  explicit operator uint() const { return uint(votes); }
-};
-inline simd_vote simd_ballot(bool x, msl_site site = msl_site()) {
-  unsigned mask;
-  const void* slots = msl_exchange(&x, sizeof x, "simd_ballot", site, nullptr, &mask);
-  simd_vote vote = {0, mask};
-  for (int i = 0; i < 32; i++) if (mask >> i & 1) vote.votes |= uint64_t(msl_slot<bool>(slots, i)) << i;
-  return vote;
-}
-inline bool simd_any(bool x, msl_site site = msl_site()) { return simd_ballot(x, site).any(); }
-inline bool simd_all(bool x, msl_site site = msl_site()) { return simd_ballot(x, site).all(); }
 
 // ---- 8x8 matrices of a SIMD group, two elements a lane, laid out as Apple does ----
 
@@ -372,7 +299,7 @@ template <class P> inline P* msl_element(P* matrix, ulong stride, ulong2 origin,
 template <class T, class P>
 inline void simdgroup_load(simdgroup_matrix<T, 8, 8>& m, const P* matrix, ulong stride = 8, ulong2 origin = ulong2(0),
                            bool transposed = false, msl_site site = msl_site()) {
-  static_assert(is_same_v<T, remove_cv_t<P>>, "simdgroup_load does not convert");
+  static_assert(is_same_v<T, __remove_cv(P)>, "simdgroup_load does not convert");
   msl_exchange(nullptr, 0, "simdgroup_load", site, nullptr, nullptr);
   for (unsigned i = 0; i < 2; i++) m.elements.v[i] = *msl_element(matrix, stride, origin, transposed, i);
 }
@@ -448,9 +375,3 @@ template <class T> struct complex_t {
   template <class U> constexpr complex_t(U x) : real(T(x)), imag(0) {}
 };
 typedef complex_t<float> complex64_t;
-template <class T> constexpr bool is_complex_v = false;
-template <class T> constexpr bool is_complex_v<complex_t<T>> = true;
-template <class T> inline complex_t<T> operator+(complex_t<T> a, complex_t<T> b) { return {a.real + b.real, a.imag + b.imag}; }
-template <class T> inline complex_t<T> operator*(complex_t<T> a, complex_t<T> b) {
-  return {a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real};
-}

@@ -14,7 +14,7 @@ class Options:
     """How dispatches are compiled and run."""
 
     checks: bool = True  # off: many times faster, no findings, no bytes
-    contract: bool = False  # a * b + c may round once
+    contract: bool = False  # a * b + c in one expression rounds once
     simd_order: int = 0  # of additions in simd_sum, which no GPU promises: 0, 1 or 2, see msl_reduce in metal.h
     reverse: bool = False  # SIMD groups and lanes take their turns last to first
     timeout: float = 120.0  # seconds for a dispatch
