@@ -62,7 +62,7 @@ class TokenSequence:
 
     def logits(self, hidden: mx.array) -> mx.array:
         """The target's logits, `[rows, vocab]`."""
-        return self.target.lm_head(hidden, exact=self.exact)[0]
+        return self.target.lm_head(hidden, exact=self.exact).squeeze(0)
 
     def commit(self, count: int) -> None:
         """Makes the first `count` rows of the last forward permanent."""

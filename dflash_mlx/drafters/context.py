@@ -18,7 +18,8 @@ class LayerContext(KVBuffer):
     window: int | None = None
 
     def put(self, keys: mx.array, values: mx.array, slots: mx.array) -> None:
-        """Puts rows `[kv_heads, rows, head_dim]`, or one layer of more, where `slots` says: see `kernels.inject_kv.Injected`."""
+        """Puts rows `[..., kv_heads, rows, head_dim]` where `slots` `[..., kv_heads * rows]` says; see `Injected`."""
+        slots = slots.reshape(-1)
         self.keys, self.values = put(self.keys, keys, slots), put(self.values, values, slots)
 
     def visible(self, position: mx.array, rows: int, causal: bool) -> mx.array:

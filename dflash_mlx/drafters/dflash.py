@@ -148,7 +148,7 @@ class DFlash(nn.Module):
 
         Args:
             features: `[1, rows, taps * hidden]`, the target's hidden states of `rows` committed positions.
-            context: written in place; must have room for `position` + `rows`.
+            context: written in place; must have room for `position` + `rows`. By the kernel, rows may wait there for a block.
             position: int32 `[1]`, the position of the first row.
         """
         rows = features.shape[1]
@@ -217,7 +217,7 @@ class DFlash(nn.Module):
 
         Args:
             anchor: int32 `[1]`, the newest committed token.
-            context: the context injected so far; must have room for `position` + `block_size`.
+            context: the context injected so far; must have room for all injected rows and `block_size` more.
             position: int32 `[1]`, the anchor's position: the number of context rows.
             block_size: anchor + drafts, 2 or more.
             target: embeds the block and reads the logits.
@@ -238,4 +238,4 @@ class DFlash(nn.Module):
 
     def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
         """The draft after an anchor `[1]`, from `hidden` `[1, drafts, hidden]` and `logits` `[1, drafts, vocab]`."""
-        return Draft(*chooser.draw(logits[0], filtered=True))
+        return Draft(*chooser.draw(logits.squeeze(0), filtered=True))

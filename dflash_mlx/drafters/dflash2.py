@@ -142,4 +142,4 @@ class DFlash2(DFlash):
         projected = self._project(selector.hidden_projection, hidden)
         served = self.kernels.use("candidates", rows) and covers(logits.dtype, rows, vocab, selector.top_k)
         ids, q = (selector.walk_by_kernel if served else selector.walk)(projected, logits, anchor, chooser)
-        return Draft(ids[0], None if q is None else q[0])
+        return Draft(ids.squeeze(0), None if q is None else q.squeeze(0))  # as an index, 0 would be a dispatch

@@ -75,7 +75,7 @@ class Injection:
             block = parts.side_by_side(x, self._project)
             projected, start = context.waiting or (None, position)
             made = self._make(projected, block, context, start, position - start, layer)
-            cache.put(made.keys, made.values, made.slots[0])
+            cache.put(*made)
         else:
             keys, values = parts(x, self._project)
             cache.write(*self._attentions[layer].layout(keys, values, position), position)
