@@ -119,6 +119,17 @@ def test_scaled_positions_turn_as_mlx_lm_turns_them(scaling: dict[str, Any], run
     assert not runs or set(names(runs)) == {"inject_kv"}
 
 
+def test_projections_of_mixed_widths_are_put_side_by_side(runs: list[Run]) -> None:  # noqa: F811
+    drafter = new(1, bits=None)
+    attention = drafter.layers[1].self_attn
+    attention.v_proj = attention.v_proj.to_quantized(64, 8)
+    quantise(drafter, 4)
+    drafter.fuse()
+    for ours, theirs in zip(rounds(drafter, ALL), rounds(drafter, Kernels())):
+        np.testing.assert_allclose(np.array(ours), np.array(theirs), rtol=0, atol=2e-4)
+    assert not runs or names(runs)["inject_kv"] == LAYERS * len(ROUNDS)
+
+
 def test_bfloat16_stays_close(runs: list[Run]) -> None:  # noqa: F811
     drafter = new(2, bits=None)
     drafter.set_dtype(mx.bfloat16)
