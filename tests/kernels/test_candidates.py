@@ -139,6 +139,7 @@ def test_luck_draws_by_q(runs: list[metal_on_cpu.Run]) -> None:
     assert np.abs(rates - np.array(q)).max() < 0.08  # four standard deviations of the widest
 
 
+@pytest.mark.parametrize("runs", ["harness"], indirect=True)
 @pytest.mark.parametrize("name, barriers", [("candidates", 1), ("candidates_walk", 2)])
 def test_each_barrier_is_missed(name: str, barriers: int, runs: list[metal_on_cpu.Run], monkeypatch: pytest.MonkeyPatch) -> None:
     source, inputs = kernels.source, inputs_of(CASES[5])
@@ -152,7 +153,7 @@ def test_each_barrier_is_missed(name: str, barriers: int, runs: list[metal_on_cp
         monkeypatch.setattr(kernels, "source", without)
         kernels.metal_kernel.cache_clear()
         candidates_metal(**inputs)
-        assert not runs or any(run.findings for run in runs)
+        assert any(run.findings for run in runs)
         runs.clear()
 
 

@@ -212,6 +212,17 @@ def test_a_variable_never_set_does_not_compile():
         dispatch("threadgroup float s[64] = {};")
 
 
+def test_what_a_mac_refuses_is_refused():
+    with pytest.raises(ValueError, match="more than 1024 threads"):
+        dispatch("o[t] = x[t];", grid=32, threadgroup=1025)
+    with pytest.raises(ValueError, match="32 buffers, Metal binds 31"):
+        dispatch("o[t] = x[t];", inputs=[X] * 31)
+    with pytest.raises(ValueError, match="wants 1 inputs"):
+        metal_kernel("control", ["x"], ["o"], "")(
+            inputs=[], grid=(1, 1, 1), threadgroup=(1, 1, 1), output_shapes=[(1,)], output_dtypes=[mx.float32]
+        )
+
+
 def test_lanes_that_have_ended_are_out_of_a_reduction():
     [out] = dispatch("if (l % 32 >= 20) return; o[t] = simd_sum(1.0f);", init_value=-1)
     assert last_run().findings == []
@@ -351,7 +362,7 @@ def test_shuffles_and_vectors_do_as_metal_does():
 
 
 def test_the_signature_is_mlxs(capfd, tmp_path):
-    """Exporting makes a CPU-only MLX print the text that it would compile."""
+    """Exporting makes MLX print the text that it would compile."""
     body = "\n".join(["o[0] = x_shape[0] + x_strides[0] + x_ndim + s + small[0];", *(f"// {name}" for name in ATTRIBUTES)])
     inputs = [mx.zeros((4, 5), mx.bfloat16), mx.array(2.0), mx.zeros(3), mx.zeros(8, mx.uint32), mx.zeros((2, 2), mx.int64)]
     names = ["x", "s", "small", "eight", "long_"], ["o", "o1"]

@@ -109,17 +109,18 @@ def test_a_row_has_the_same_bits_whatever_the_capacity(runs: list[metal_on_cpu.R
     ).item()
 
 
+@pytest.mark.parametrize("runs", ["harness"], indirect=True)
 @pytest.mark.parametrize("rows", [1, 2, 4, 8])
 def test_keys_and_values_are_read_once_and_only_those_that_a_row_sees(rows: int, runs: list[metal_on_cpu.Run]) -> None:
     case = Case(BF16, 12, 2, 256, rows, 1024, 600)
     verify_attention_metal(*inputs_of(case))
-    if runs:
-        for name in ("keys", "values"):
-            assert runs[0].buffers[name].read == case.kv_heads * (case.position + rows) * case.head_dim * 2
-        chunks = -(-case.capacity // CHUNK)
-        assert runs[0].buffers["sums"].written == case.heads * rows * chunks * case.head_dim * 4
+    for name in ("keys", "values"):
+        assert runs[0].buffers[name].read == case.kv_heads * (case.position + rows) * case.head_dim * 2
+    chunks = -(-case.capacity // CHUNK)
+    assert runs[0].buffers["sums"].written == case.heads * rows * chunks * case.head_dim * 4
 
 
+@pytest.mark.parametrize("runs", ["harness"], indirect=True)
 @pytest.mark.parametrize("barrier", range(4))
 def test_each_barrier_is_missed(barrier: int, runs: list[metal_on_cpu.Run], monkeypatch: pytest.MonkeyPatch) -> None:
     source = kernels.source
@@ -131,7 +132,7 @@ def test_each_barrier_is_missed(barrier: int, runs: list[metal_on_cpu.Run], monk
 
     monkeypatch.setattr(kernels, "source", without)
     verify_attention_metal(*inputs_of(CASES[10]))
-    assert not runs or runs.pop(0).findings
+    assert runs.pop(0).findings
 
 
 def test_what_the_kernel_does_not_cover() -> None:
