@@ -10,7 +10,7 @@ demo: $(VENV)/ready  ## answer two prompts with the embedded pair; brackets or c
 	$(BIN)/dflash-mlx generate --model demo "What is speculative decoding?"
 
 test: $(VENV)/ready
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
