@@ -1,8 +1,9 @@
 """Text in, chunks of text out: one request from prompt to last token."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import mlx.core as mx
@@ -11,14 +12,14 @@ from mlx_lm.utils import maybe_set_recommended_wired_limit
 from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle, run
-from dflash_mlx.decoding.prefill import prefill
+from dflash_mlx.decoding.prefill import prefill, read
+from dflash_mlx.decoding.prefix_cache import PrefixCache
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling, check_sampling
-from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.decoding.statistics import Recorder, Statistics
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
 from dflash_mlx.targets import Target
-from dflash_mlx.text import Prompt, Tokenizer
+from dflash_mlx.text import Prompt, Thinking, Tokenizer
 
 FinishReason = Literal["stop", "length", "cancelled"]
 
@@ -28,8 +29,9 @@ class Chunk:
     """What one cycle added to the answer; the first chunk comes from the prompt's own pass.
 
     Attributes:
-        text: what became certain; may be empty.
-        pieces: the same, by the token of `token_ids` that made it certain.
+        text: what became certain of the answer; may be empty.
+        thinking: what became certain of the thinking before it, markers included.
+        pieces: all that became certain, by the token of `token_ids` that made it so.
         token_ids: the tokens committed in this cycle, the end-of-sequence token included.
         drafted: the tokens proposed in this cycle, before verification.
         accepted: how many of them were kept: so many of `token_ids`, from the first, were drafted.
@@ -39,6 +41,7 @@ class Chunk:
     """
 
     text: str
+    thinking: str
     pieces: tuple[str, ...]
     token_ids: tuple[int, ...]
     drafted: tuple[int, ...]
@@ -52,6 +55,7 @@ class Generation:
     """A whole answer. See `Chunk` for the fields."""
 
     text: str
+    thinking: str
     token_ids: tuple[int, ...]
     finish_reason: FinishReason | None
     statistics: Statistics
@@ -68,6 +72,7 @@ class Request:
         widest: the most rows that a cycle may have.
         exact: whether verification must give the bits of plain decoding.
         stop: stop strings.
+        thinking: whether the prompt ends in the middle of thinking.
     """
 
     prompt: list[int]
@@ -78,6 +83,7 @@ class Request:
     widest: int
     exact: bool
     stop: tuple[str, ...]
+    thinking: bool
 
 
 def new_request(
@@ -86,13 +92,13 @@ def new_request(
     tokenizer: Tokenizer,
     prompt: Prompt,
     *,
-    max_tokens: int,
     sampling: Sampling,
-    logits_processors: Sequence[LogitsProcessor],
-    block_size: int | Literal["auto"],
-    stop: str | Sequence[str],
-    verify: Literal["fast", "exact"],
-    raw: bool,
+    max_tokens: int = 256,
+    logits_processors: Sequence[LogitsProcessor] = (),
+    block_size: int | Literal["auto"] = "auto",
+    stop: str | Sequence[str] = (),
+    verify: Literal["fast", "exact"] = "fast",
+    raw: bool = False,
 ) -> Request:
     """Checks a request's settings. Raises RequestError, naming the first that cannot be served."""
     _check_whole("max_tokens", max_tokens)
@@ -131,6 +137,7 @@ def new_request(
         widest=width or (drafter.config.block_size if drafter else 1),
         exact=verify == "exact",
         stop=tuple(stops),
+        thinking=tokenizer.opens_thinking(ids),
     )
 
 
@@ -141,33 +148,57 @@ def generate_stream(
     request: Request,
     costs: Callable[[], Costs],
     progress: Callable[[int, int], None] | None = None,
-) -> Iterator[Chunk]:
+    cache: PrefixCache | None = None,
+    marks: Sequence[int] = (),
+) -> Generator[Chunk]:
     """Yields a chunk for the prompt's pass and one for every cycle.
 
     Args:
         costs: gives those of this pair on this machine, where the block size depends on them.
         progress: called during prefill with prompt tokens done and in all.
+        cache: what earlier requests have read; it is left with what this one has.
+        marks: positions in the prompt that later prompts may have in common with it.
     """
     recorder = Recorder(len(request.prompt))
     answer = _Answer(tokenizer, request)
+    text = list(request.prompt)  # and all that is handed out
     with _wired():
         policy = _policy(drafter, request, costs)
-        sequence = TokenSequence(target, None if policy.plain_only else drafter, request.exact)
-        sampler = Sampler(request.sampling, target.config.vocab_size, request.prompt, request.logits_processors)
-        recorder.prefill_started()
-        anchor = prefill(sequence, request.prompt, sampler, progress)
-        [first] = sequence.read(anchor, 1)
-        answer.take(first)
-        sampler.add(first)
-        recorder.first()
-        yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence, policy))
-        if answer.finish_reason:
-            return
-        for cycle in run(sequence, anchor, sampler, policy, request.max_tokens - 1, answer.take):
-            recorder.cycle(cycle)
-            yield answer.chunk(cycle, recorder.statistics(sequence, policy))
+        wanted = None if policy.plain_only else drafter
+        sequence = (cache or PrefixCache(0)).enter(target, wanted, request.exact, request.prompt)
+        try:
+            sampler = Sampler(request.sampling, target.config.vocab_size, request.prompt, request.logits_processors)
+            recorder.prefill_started(sequence.position)
+            mark = partial(cache.mark, request.prompt) if cache else None
+            anchor = prefill(sequence, request.prompt, sampler, progress, marks, mark)
+            [first] = sequence.read(anchor, 1)
+            answer.take(first)
+            sampler.add(first)
+            recorder.first()
+            text += first
+            yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence, policy))
             if answer.finish_reason:
                 return
+            for cycle in run(sequence, anchor, sampler, policy, request.max_tokens - 1, answer.take):
+                recorder.cycle(cycle)
+                text += cycle.token_ids
+                yield answer.chunk(cycle, recorder.statistics(sequence, policy))
+                if answer.finish_reason:
+                    return
+        finally:
+            if cache:
+                cache.leave(text)
+
+
+def read_ahead(cache: PrefixCache, text: list[int]) -> None:
+    """Reads a text with which a later prompt will begin, if a request was answered from this cache before."""
+    if cache.sequence:
+        sequence = cache.sequence
+        with _wired():
+            sequence = cache.enter(sequence.target, sequence.drafter, sequence.exact, [*text, -1])
+            if sequence.position < len(text):
+                read(sequence, text)
+                cache.mark(text)
 
 
 def _policy(drafter: DFlash | None, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
@@ -198,7 +229,7 @@ class _Answer:
 
     def __init__(self, tokenizer: Tokenizer, request: Request) -> None:
         self.finish_reason: FinishReason | None = None
-        self._text = tokenizer.new_stream(request.stop)
+        self._text, self._thinking = tokenizer.new_stream(request.stop), Thinking(request.thinking)
         self._eos_token_ids = tokenizer.eos_token_ids
         self._left = request.max_tokens
         self._pieces: list[str] = []
@@ -221,8 +252,10 @@ class _Answer:
 
     def chunk(self, cycle: Cycle, statistics: Statistics) -> Chunk:
         """The chunk of the tokens that were just taken."""
+        thinking, text = self._thinking.add("".join(self._pieces), last=self.finish_reason is not None)
         return Chunk(
-            text="".join(self._pieces),
+            text=text,
+            thinking=thinking,
             pieces=tuple(self._pieces),
             token_ids=tuple(cycle.token_ids),
             drafted=tuple(cycle.drafted),

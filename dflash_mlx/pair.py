@@ -1,9 +1,9 @@
 """A target, the drafter made for it, and their tokenizer: loaded, checked against each other, ready for requests."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import mlx.core as mx
 
@@ -11,6 +11,7 @@ from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
 from dflash_mlx.decoding import calibration
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.prefill import prefill
+from dflash_mlx.decoding.prefix_cache import PrefixCache
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling, read_default_sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
@@ -19,9 +20,11 @@ from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stre
 from dflash_mlx.hub import resolve_pair
 from dflash_mlx.memory import Need, estimate
 from dflash_mlx.memory import check as check_memory
+from dflash_mlx.session import Session
 from dflash_mlx.targets import Target, load_target
 from dflash_mlx.text import Prompt, Tokenizer
 
+CHECKPOINT_BYTES = 2 * 10**9  # of a session
 SHORTEST_CONTEXT = 1024  # positions that must fit for a pair to be worth loading
 
 
@@ -78,23 +81,17 @@ class Pair:
             RequestError: at once, before the first chunk, when the request cannot be served as asked.
             MemoryBudgetError: likewise, when it does not fit into this machine's memory.
         """
-        request = new_request(
-            self.target,
-            self.drafter,
-            self.tokenizer,
+        return self._stream(
             prompt,
             max_tokens=max_tokens,
-            sampling=self.default_sampling if sampling is None else sampling,
+            sampling=sampling,
             logits_processors=logits_processors,
             block_size=block_size,
             stop=stop,
             verify=verify,
             raw=raw,
+            progress=progress,
         )
-        if self._need:
-            tokens = len(request.prompt)
-            check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
-        return generate_stream(self.target, self.drafter, self.tokenizer, request, lambda: self._costs(request.exact), progress)
 
     def generate(
         self,
@@ -123,10 +120,49 @@ class Pair:
         )
         return Generation(
             text="".join(chunk.text for chunk in chunks),
+            thinking="".join(chunk.thinking for chunk in chunks),
             token_ids=tuple(token for chunk in chunks for token in chunk.token_ids),
             finish_reason=chunks[-1].finish_reason,
             statistics=chunks[-1].statistics,
         )
+
+    def session(
+        self,
+        *,
+        system: str | None = None,
+        thinking: bool | None = None,
+        checkpoint_bytes: int = CHECKPOINT_BYTES,
+        **template: Any,
+    ) -> Session:
+        """Starts a conversation, in which every turn reads only what is new.
+
+        Args:
+            system: the system message.
+            thinking: whether the model thinks before it answers, where its chat template has that choice (`enable_thinking`);
+                None: as the template does by itself.
+            checkpoint_bytes: what may be kept, beside the newest, of the places in the conversation that can be gone back to.
+            template: further variables of the chat template.
+        """
+        variables = template if thinking is None else {"enable_thinking": thinking, **template}
+        return Session(self._stream, self.tokenizer, PrefixCache(checkpoint_bytes), system, variables)
+
+    def _stream(
+        self,
+        prompt: Prompt,
+        *,
+        sampling: Sampling | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        cache: PrefixCache | None = None,
+        marks: Sequence[int] = (),
+        **options: Any,
+    ) -> Generator[Chunk]:
+        sampling = self.default_sampling if sampling is None else sampling
+        request = new_request(self.target, self.drafter, self.tokenizer, prompt, sampling=sampling, **options)
+        if self._need:
+            tokens = len(request.prompt)
+            check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
+        costs = partial(self._costs, request.exact)
+        return generate_stream(self.target, self.drafter, self.tokenizer, request, costs, progress, cache, marks)
 
     def calibrate(self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None) -> None:
         """Measures what cycles cost on this machine, if that is not known yet: a second or two, kept in the user's cache folder.

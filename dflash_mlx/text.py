@@ -10,6 +10,7 @@ from transformers import AutoTokenizer
 from dflash_mlx.checkpoint import read_config, read_json
 from dflash_mlx.errors import CheckpointError, ModelNotFoundError, RequestError
 
+THINKING, ANSWER = "<think>", "</think>"  # the markers between which Qwen models think, before they answer
 Prompt = str | Sequence[dict[str, str]] | Sequence[int]
 
 
@@ -39,12 +40,13 @@ class Tokenizer:
             ) from error
         self.eos_token_ids = _eos_token_ids(folder, self._tokenizer.eos_token_id)
 
-    def encode(self, prompt: Prompt, raw: bool = False) -> list[int]:
+    def encode(self, prompt: Prompt, raw: bool = False, **template: Any) -> list[int]:
         """Token ids of a prompt.
 
         Args:
             prompt: text (one user message), messages with `role` and `content`, or token ids, used as they are.
             raw: text goes to the model as it is, without the chat template.
+            template: further variables of the chat template, like `enable_thinking`.
 
         Raises:
             RequestError: the prompt is empty, of another form, no UTF-8 text, or refused by the template.
@@ -72,8 +74,8 @@ class Tokenizer:
                 "this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line."
             )
         texts = [text for item in items for text in (item["role"], item["content"]) if isinstance(text, str)]
-        template = self._tokenizer.apply_chat_template
-        return self._checked(lambda: template(items, add_generation_prompt=True, return_dict=False), *texts)
+        options = {"add_generation_prompt": True, **template}
+        return self._checked(lambda: self._tokenizer.apply_chat_template(items, return_dict=False, **options), *texts)
 
     @staticmethod
     def _checked(encode: Any, *texts: str) -> list[int]:
@@ -87,6 +89,10 @@ class Tokenizer:
                 f"the model's chat template cannot render these messages ({error}).",
                 "Check roles, contents and their order; or send text as it is: raw=True, --raw on the command line.",
             ) from error
+
+    def opens_thinking(self, prompt: list[int]) -> bool:
+        """Whether a prompt ends in the middle of thinking: the template has written the opening marker."""
+        return bool(self._tokenizer.decode(prompt[-8:]).rstrip().endswith(THINKING))
 
     def new_stream(self, stop: Sequence[str] = ()) -> "TextStream":
         """An incremental decoder for one answer."""
@@ -121,6 +127,35 @@ class TextStream:
         """At the end: what was held back because a stop string might have begun. An unfinished character is dropped."""
         held, self._held = self._held, ""
         return held
+
+
+class Thinking:
+    """Tells thinking from answer in a text that comes in pieces. The markers belong to the thinking."""
+
+    def __init__(self, thinking: bool) -> None:
+        """thinking: whether the text begins in the middle of it."""
+        self._thinking, self._began = thinking, thinking
+        self._held = ""
+
+    def add(self, text: str, last: bool = False) -> tuple[str, str]:
+        """What has become certain with a piece of text: thinking and answer. With the `last` piece all of it is."""
+        text, thinking = self._held + text, ""
+        if not self._began:  # only a marker at the very beginning opens it
+            begun = text.lstrip()
+            if THINKING.startswith(begun) and len(begun) < len(THINKING) and not last:
+                self._held = text
+                return "", ""
+            self._began, self._thinking = True, begun.startswith(THINKING)
+        if self._thinking:
+            end = text.find(ANSWER)
+            if end < 0:
+                keep = 0 if last else _overlap(text, ANSWER)
+                self._held = text[len(text) - keep :]
+                return text[: len(text) - keep], ""
+            thinking, text = text[: end + len(ANSWER)], text[end + len(ANSWER) :]
+            self._thinking = False
+        self._held = ""
+        return thinking, text
 
 
 def _overlap(text: str, stop: str) -> int:

@@ -1,6 +1,8 @@
 """A target and its drafter at work on one sequence of tokens: what each remembers of it, kept in step."""
 
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 import mlx.core as mx
 
@@ -10,10 +12,29 @@ from dflash_mlx.drafters import DFlash, Draft
 from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.dflash import Chooser
 from dflash_mlx.targets import State, Target
+from dflash_mlx.targets.state import RecurrentState
 
 NO_DRAFT = Draft(mx.array([], mx.int32), None)
 # rows of context features that wait while the drafter rests, before they are injected: memory against dispatches
 QUEUE = 512
+
+
+class Checkpoint(NamedTuple):
+    """A place that a sequence can go back to: what of it the buffers, which stay as they are, will not hold any more.
+
+    position: how many rows are committed there.
+    recurrent: of the target's recurrent layers, by layer.
+    rings: of the drafter's sliding layers, keys and values, by layer.
+    """
+
+    position: int
+    recurrent: Mapping[int, RecurrentState]
+    rings: Mapping[int, Sequence[mx.array]]
+
+    @property
+    def arrays(self) -> list[mx.array]:
+        states = [array for state in self.recurrent.values() for array in state.arrays]
+        return states + [array for ring in self.rings.values() for array in ring]
 
 
 class TokenSequence:
@@ -38,6 +59,11 @@ class TokenSequence:
         self._waiting: list[mx.array] = []  # features of the committed rows after those
         self._features: mx.array | None = None  # of the last forward's rows, not committed yet
         self._ahead = False  # whether these are in the context all the same
+
+    @property
+    def anywhere(self) -> bool:
+        """Whether it can go back to any position: all that it remembers stands in buffers, a row a position."""
+        return not self.state.recurrent and not (self.context and self.context.rings)
 
     @property
     def widest(self) -> int:
@@ -66,8 +92,8 @@ class TokenSequence:
 
     def commit(self, count: int) -> None:
         """Makes the first `count` rows of the last forward permanent."""
+        self.position += count  # first: whoever finds it wrong after an interrupt knows that there was one
         self.state.commit(count)
-        self.position += count
         if self._ahead:
             self._injected = self.position
         elif self._features is not None:
@@ -76,6 +102,28 @@ class TokenSequence:
                 self._inject()
                 mx.async_eval(self.arrays)  # nobody else asks for it while the drafter rests: the features would stay
         self._features, self._ahead = None, False
+
+    def checkpoint(self) -> Checkpoint:
+        """This place, with the context of all committed rows."""
+        self._settle()
+        checkpoint = Checkpoint(self.position, self.state.recurrent, self.context.rings if self.context else {})
+        mx.eval(self.arrays, checkpoint.arrays)
+        return checkpoint
+
+    def go_back(self, checkpoint: Checkpoint) -> None:
+        """Forgets all that came after a checkpoint of this sequence; whatever was under way is dropped."""
+        self._settle()
+        self.position = self._injected = checkpoint.position
+        self.state.recurrent = checkpoint.recurrent
+        if self.context:
+            self.context.rings, self.context.waiting = checkpoint.rings, None
+        self._waiting, self._features, self._ahead = [], None, False
+
+    def _settle(self) -> None:
+        """Puts the features of all committed rows into the context's buffers."""
+        if self.drafter and self.context:
+            self._inject()
+            self.drafter.settle(self.context)
 
     def draft(self, anchor: mx.array, block_size: int, chooser: Chooser) -> Draft:
         """The drafter's guess at the `block_size` - 1 tokens after the anchor (int32 `[1]`), which is the newest token."""

@@ -57,13 +57,14 @@ class Recorder:
     def __init__(self, prompt_tokens: int) -> None:
         self.prompt_tokens = prompt_tokens
         self.start = self.prefill_start = self.first_token = self.last_token = time.perf_counter()
-        self.generated = self.cycles = 0
+        self.generated = self.cycles = self.cached = 0
         self.block_sizes: Counter[int] = Counter()
         self.drafted: Counter[int] = Counter()
         self.accepted: Counter[int] = Counter()
 
-    def prefill_started(self) -> None:
-        self.prefill_start = time.perf_counter()
+    def prefill_started(self, cached: int) -> None:
+        """Notes that the prompt's pass begins, with so many of its tokens known already."""
+        self.cached, self.prefill_start = cached, time.perf_counter()
 
     def first(self) -> None:
         """Notes the first token."""
@@ -86,13 +87,14 @@ class Recorder:
         plain_seconds = policy.plain_seconds(sequence.position)
         return Statistics(
             prompt_tokens=self.prompt_tokens,
+            cached_prompt_tokens=self.cached,
             generated_tokens=self.generated,
             cycles=self.cycles,
             acceptance_length=after_first / self.cycles if self.cycles else 0.0,
             acceptance_by_position=[self.accepted[i] / self.drafted[i] for i in sorted(self.drafted)],
             block_sizes=dict(sorted(self.block_sizes.items())),
             time_to_first_token_s=self.first_token - self.start,
-            prefill_tokens_per_second=_rate(self.prompt_tokens, self.first_token - self.prefill_start),
+            prefill_tokens_per_second=_rate(self.prompt_tokens - self.cached, self.first_token - self.prefill_start),
             tokens_per_second=_rate(after_first, self.last_token - self.first_token),
             plain_tokens_per_second=1 / plain_seconds if plain_seconds else None,
             peak_memory_bytes=mx.get_peak_memory(),

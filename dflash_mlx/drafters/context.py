@@ -4,6 +4,7 @@ Context row j stands at absolute position j. Rows of a block are written in plac
 is rejected its rows stay until the next injection writes over them, and no mask lets anyone see them.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -90,3 +91,15 @@ class Context:
     def arrays(self, arrays: list[mx.array]) -> None:
         for layer, keys, values in zip(self.layers, arrays[::2], arrays[1::2]):
             layer.keys, layer.values = keys, values
+
+    @property
+    def rings(self) -> dict[int, list[mx.array]]:
+        """The buffers in which newer positions stand in the place of older ones, keys and values by layer: with them, the
+        context can be set back to where it is now. Whoever holds them makes the next write a copy."""
+        rings = {i: layer for i, layer in enumerate(self.layers) if isinstance(layer, SlidingContext)}
+        return {i: [mx.array(array) for array in ring.arrays] for i, ring in rings.items()}  # not those that a write changes
+
+    @rings.setter
+    def rings(self, rings: Mapping[int, Sequence[mx.array]]) -> None:
+        for i, ring in rings.items():
+            self.layers[i].keys, self.layers[i].values = (mx.array(array) for array in ring)

@@ -155,7 +155,7 @@ class DFlash(nn.Module):
         # chunks of a prompt come in too many sizes to compile for
         compiled = rows <= self.config.block_size
         projected = (self._compiled_features if compiled else self._project_features)(features)
-        self._settle(context)
+        self.settle(context)
         if self._injection.by_kernel(rows, self.dtype):
             context.waiting = Waiting(projected, position)
         else:
@@ -169,7 +169,7 @@ class DFlash(nn.Module):
         self._injection.write(projected, context, position)
         return context.arrays
 
-    def _settle(self, context: Context) -> None:
+    def settle(self, context: Context) -> None:
         """Writes the context rows that wait for a block."""
         if context.waiting:
             context.arrays = self._compiled_write(context.waiting.projected, context.arrays, context.waiting.position)
@@ -180,7 +180,7 @@ class DFlash(nn.Module):
         masks = mx.full((block_size - 1,), self.config.mask_token_id, mx.int32)
         x = self.embed(mx.concatenate([anchor, masks])[None], target)
         if not self._injection.by_kernel(block_size, self.dtype):
-            self._settle(context)
+            self.settle(context)
         waiting, context.waiting = context.waiting or (), None
         x, context.arrays = self._compiled_block(x, context.arrays, position, *waiting)
         return x

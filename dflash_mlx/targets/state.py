@@ -5,7 +5,7 @@ see it, until it is written over. In recurrent layers nothing is committed befor
 the block is kept, and what gives the state after any of its rows, or what the next pass writes into it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -74,6 +74,10 @@ class RecurrentState:
     def reserve(self, positions: int) -> None:
         """Nothing to do: the size does not depend on the number of positions."""
 
+    def copy(self) -> "RecurrentState":
+        """The same, without a block that was never committed: arrays are not changed in place."""
+        return RecurrentState(self.conv, self.recurrent, self.due)
+
     @property
     def arrays(self) -> list[mx.array]:
         return [self.conv, self.recurrent, *((self.due.conv_rows, *self.due.writes) if self.due else ())]
@@ -93,6 +97,15 @@ class State:
     def commit(self, count: int) -> None:
         """Makes the first `count` rows of the last forward permanent and forgets the others: in all layers, or in none."""
         self.layers = [layer.committed(count) for layer in self.layers]
+
+    @property
+    def recurrent(self) -> dict[int, RecurrentState]:
+        """Copies of what does not stand in buffers, by layer: with it, the state can be set back to where it is now."""
+        return {i: layer.copy() for i, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
+
+    @recurrent.setter
+    def recurrent(self, layers: Mapping[int, RecurrentState]) -> None:
+        self.layers = [layers[i].copy() if i in layers else layer for i, layer in enumerate(self.layers)]
 
     def visible(self, position: mx.array, rows: int) -> mx.array:
         """What `rows` rows at `position` see of the attention buffers: bool `[rows, capacity]`, causal."""
