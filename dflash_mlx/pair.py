@@ -1,7 +1,8 @@
 """A target, the drafter made for it, and their tokenizer: loaded, checked against each other, ready for requests."""
 
+from bisect import bisect
 from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import CheckpointError, DFlashError, PairMismatchError, RequestError
 from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
-from dflash_mlx.memory import Need, estimate
+from dflash_mlx.memory import Need, available, estimate
 from dflash_mlx.memory import check as check_memory
 from dflash_mlx.session import Session
 from dflash_mlx.targets import Target, load_target
@@ -37,7 +38,7 @@ class Pair:
         drafter: DFlash | None,
         tokenizer: Tokenizer,
         default_sampling: Sampling,
-        need: Callable[[int, int, int, bool], Need] | None = None,
+        need: Callable[..., Need] | None = None,
     ) -> None:
         """Holds what `load` has checked.
 
@@ -163,6 +164,15 @@ class Pair:
             check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
         costs = partial(self._costs, request.exact)
         return generate_stream(self.target, self.drafter, self.tokenizer, request, costs, progress, cache, marks)
+
+    @cached_property
+    def context_capacity(self) -> int:
+        """The most tokens that prompt and answer can have together: the model's limit, or what memory has room for."""
+        limit, need = self.target.config.max_position_embeddings, self._need
+        if need is None:
+            return limit
+        room = available()
+        return bisect(range(1, limit + 1), room, key=lambda positions: need(positions).total)
 
     def calibrate(self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None) -> None:
         """Measures what cycles cost on this machine, if that is not known yet: a second or two, kept in the user's cache folder.

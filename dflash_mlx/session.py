@@ -21,6 +21,7 @@ class Session:
     Attributes:
         messages: the conversation so far, the system message first if there is one. A reply that was stopped is in it as far
             as it was handed out, thinking included.
+        template: variables of the chat template, like `enable_thinking`, for the prompts to come.
     """
 
     def __init__(
@@ -36,7 +37,8 @@ class Session:
             stream: answers token ids: `Pair.stream` with a cache and marks in the prompt.
             template: variables of the chat template.
         """
-        self._stream, self._tokenizer, self._cache, self._template = stream, tokenizer, cache, dict(template)
+        self._stream, self._tokenizer, self._cache = stream, tokenizer, cache
+        self.template: dict[str, Any] = dict(template)
         self.messages: list[Message] = [] if system is None else [{"role": "system", "content": system}]
         self._reply: Generator[Chunk] | None = None
 
@@ -86,9 +88,10 @@ class Session:
         rest = self.messages[self.system is not None :]
         self.messages = rest if text is None else [{"role": "system", "content": text}, *rest]
 
-    def prompt_tokens(self, text: str) -> int:
-        """How long the prompt would be that says something."""
-        return len(self._encode([*self.messages, {"role": "user", "content": text}]))
+    def prompt_tokens(self, text: str, edit: bool = False) -> int:
+        """How long the prompt would be that says something, or with `edit` says it instead of the newest message."""
+        messages = self.messages[: self._newest("edit")] if edit else self.messages
+        return len(self._encode([*messages, {"role": "user", "content": text}]))
 
     def _answer(self, messages: list[Message], options: dict[str, Any]) -> Iterator[Chunk]:
         self._stop()
@@ -119,7 +122,7 @@ class Session:
             self._reply.close()
 
     def _encode(self, messages: list[Message], **template: Any) -> list[int]:
-        return self._tokenizer.encode(messages, **self._template, **template)
+        return self._tokenizer.encode(messages, **self.template, **template)
 
     def _marks(self, messages: list[Message], prompt: list[int]) -> list[int]:
         """Where later prompts may part from this one: behind the system message, before and behind the newest message."""

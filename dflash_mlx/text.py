@@ -1,5 +1,6 @@
 """Between text and token ids: chat template, incremental detokenisation, stop strings."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,10 @@ class Tokenizer:
     def opens_thinking(self, prompt: list[int]) -> bool:
         """Whether a prompt ends in the middle of thinking: the template has written the opening marker."""
         return bool(self._tokenizer.decode(prompt[-8:]).rstrip().endswith(THINKING))
+
+    def knows(self, variable: str) -> bool:
+        """Whether the chat template uses a variable, like `enable_thinking`."""
+        return re.search(rf"\b{variable}\b", str(self._tokenizer.chat_template)) is not None
 
     def new_stream(self, stop: Sequence[str] = ()) -> "TextStream":
         """An incremental decoder for one answer."""

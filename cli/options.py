@@ -1,0 +1,133 @@
+"""Options that several commands have, and the model for who names none."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from dflash_mlx.errors import RequestError
+
+from .render import note
+
+
+def _parser(option: str, kind: type, wanted: str, example: str, special: str | None = None) -> Callable[[str], Any]:
+    """What reads an option's value: a number of a kind, or one special word. Ranges are checked where they are known."""
+
+    def parse(value: str) -> Any:
+        if value == special:
+            return value
+        try:
+            return kind(value)
+        except ValueError:
+            raise RequestError(f"{option} {value} is not {wanted}.", f"Try {option} {example}.") from None
+
+    return parse
+
+
+def _positive(value: str) -> int:
+    number = int(value)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _fast_or_exact(value: str) -> str:
+    if value not in ("fast", "exact"):
+        raise RequestError(f"--verify {value} is neither fast nor exact.", "Try --verify fast.")
+    return value
+
+
+def _option(help: str, metavar: str, parser: Callable[[str], Any]) -> Any:
+    return typer.Option(help=help, metavar=metavar, parser=parser, show_default=False)
+
+
+def _number(option: str, example: str, help: str) -> Any:
+    """An option of `Sampling`; what it is by default, the checkpoint says."""
+    return _option(help, "X", _parser(option, float, "a number", example))
+
+
+def _whole(option: str, example: str, help: str) -> Any:
+    return _option(help, "N", _parser(option, int, "a whole number", example))
+
+
+Model = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="A folder, a Hub id, or demo (the embedded pair). Default: the best known pair that fits; without Metal, demo.",
+        show_default=False,
+    ),
+]
+Drafter = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Drafter: a folder, a Hub id, auto (the one made for the target), or none (plain decoding)."
+    ),
+]
+DrafterBits = Annotated[
+    int | None,
+    typer.Option(
+        parser=_parser("--drafter-bits", _positive, "a number of bits", "4"),
+        metavar="N",
+        help="Quantise the drafter to N bits while loading (not one that is quantised already).",
+        show_default=False,
+    ),
+]
+MaxTokens = Annotated[
+    int,
+    typer.Option(
+        parser=_parser("--max-tokens", _positive, "a number from 1 up", "256"), metavar="N", help="Stop after N tokens."
+    ),
+]
+Temperature = Annotated[
+    float | None,
+    _number("--temperature", "0.7", "0 takes the likeliest token; more is more random, 1 as the model was trained."),
+]
+TopP = Annotated[
+    float | None, _number("--top-p", "0.9", "Keep the likeliest tokens that have this probability together (0 to 1).")
+]
+TopK = Annotated[int | None, _whole("--top-k", "20", "Keep the N likeliest tokens; 0 keeps all.")]
+MinP = Annotated[float | None, _number("--min-p", "0.05", "Keep tokens at least this likely relative to the likeliest (0 to 1).")]
+RepetitionPenalty = Annotated[
+    float | None,
+    _number("--repetition-penalty", "1.1", "Above 1, tokens already in the text become less likely; 1 does nothing."),
+]
+PresencePenalty = Annotated[
+    float | None,
+    _number("--presence-penalty", "0.5", "The same, by what is taken from their logits; 0 does nothing."),
+]
+Seed = Annotated[int | None, _whole("--seed", "1", "Makes sampled text repeatable (see README).")]
+BlockSize = Annotated[
+    str,
+    typer.Option(
+        parser=_parser("--block-size", _positive, "auto or a number from 1 up", "4", special="auto"),
+        metavar="N|auto",
+        help="Rows in one verification: 1 known token and N-1 drafts. 1 is plain decoding; auto is the fastest, as measured.",
+    ),
+]
+Verify = Annotated[
+    str,
+    typer.Option(
+        parser=_fast_or_exact,
+        metavar="fast|exact",
+        help="exact: bit for bit plain decoding; where MLX's arithmetic depends on the rows of a pass, row by row.",
+    ),
+]
+System = Annotated[str | None, typer.Option(metavar="TEXT", help="System message before the prompt.")]
+Force = Annotated[bool, typer.Option("--force", help="Do not ask whether model and context fit into this machine's memory.")]
+
+
+def default_model(quiet: bool) -> str:
+    """The model for who names none. Says which it is."""
+    from dflash_mlx.hub import DEMO
+    from dflash_mlx.known_pairs import default
+
+    pair = default()
+    name, why = (
+        (pair.target, "the best known pair that fits this machine")
+        if pair
+        else (DEMO, "the embedded pair: no Metal, or little memory")
+    )
+    if not quiet:
+        note(f"model: {name} ({why}). Another: --model NAME; dflash-mlx models lists them.")
+    return name
