@@ -56,7 +56,7 @@ def read_weights(folder: Path) -> Weights:
             the folder, or two files hold the same tensor.
     """
     weights: Weights = {}
-    for file in _weight_files(folder):
+    for file in weight_files(folder):
         try:
             with safe_open(file, framework="numpy"):  # checks the header against the file's size
                 pass
@@ -71,7 +71,8 @@ def read_weights(folder: Path) -> Weights:
     return weights
 
 
-def _weight_files(folder: Path) -> list[Path]:
+def weight_files(folder: Path) -> list[Path]:
+    """The files of a folder's weights. Errors as those of `read_weights`."""
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         files = sorted(folder.glob("model*.safetensors"))

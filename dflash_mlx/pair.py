@@ -2,14 +2,15 @@
 
 from bisect import bisect
 from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import cached_property, partial
+from contextlib import closing
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
 import mlx.core as mx
 
 from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
-from dflash_mlx.decoding import calibration
+from dflash_mlx.decoding import calibration, prefix_file
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.prefix_cache import PrefixCache
@@ -17,6 +18,7 @@ from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling, rea
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import CheckpointError, DFlashError, PairMismatchError, RequestError
+from dflash_mlx.fingerprint import Fingerprint, fingerprint
 from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
 from dflash_mlx.memory import Need, available, estimate
@@ -38,16 +40,18 @@ class Pair:
         drafter: DFlash | None,
         tokenizer: Tokenizer,
         default_sampling: Sampling,
+        fingerprint: Callable[[], Fingerprint],
         need: Callable[..., Need] | None = None,
     ) -> None:
         """Holds what `load` has checked.
 
         Args:
             default_sampling: for requests that give none.
+            fingerprint: gives what identifies the pair; asked for only where something is saved or loaded.
             need: as `memory.estimate` without the pair's own arguments; None: do not ask.
         """
         self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
-        self.default_sampling = default_sampling
+        self.default_sampling, self._fingerprint = default_sampling, lru_cache(fingerprint)
         self._costs_of: dict[bool, Costs] = {}  # by whether verification is exact
 
     def stream(
@@ -61,6 +65,7 @@ class Pair:
         stop: str | Sequence[str] = (),
         verify: Literal["fast", "exact"] = "fast",
         raw: bool = False,
+        prompt_cache: str | Path | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Iterator[Chunk]:
         """Answers a prompt, a chunk a cycle. Closing the iterator ends the request.
@@ -76,11 +81,15 @@ class Pair:
             stop: texts that end the answer; they are not part of it.
             verify: "fast", or "exact": bit for bit plain decoding, computed row by row where MLX's ops make it necessary.
             raw: a text prompt goes to the model without the chat template.
+            prompt_cache: a file, for prompts with the same long beginning. If it is there, that beginning is not read again:
+                `statistics.cached_prompt_tokens` says how much of it was of use, and the file stays as it is. Else it is
+                written when the prompt has been read. One that `Session.save` wrote serves too.
             progress: called while the prompt is read, with tokens done and tokens in all.
 
         Raises:
             RequestError: at once, before the first chunk, when the request cannot be served as asked.
             MemoryBudgetError: likewise, when it does not fit into this machine's memory.
+            CheckpointError: likewise, when `prompt_cache` is damaged.
         """
         return self._stream(
             prompt,
@@ -91,6 +100,7 @@ class Pair:
             stop=stop,
             verify=verify,
             raw=raw,
+            prompt_cache=prompt_cache,
             progress=progress,
         )
 
@@ -105,6 +115,7 @@ class Pair:
         stop: str | Sequence[str] = (),
         verify: Literal["fast", "exact"] = "fast",
         raw: bool = False,
+        prompt_cache: str | Path | None = None,
     ) -> Generation:
         """The whole answer to a prompt. Arguments and errors as for `stream`."""
         chunks = list(
@@ -117,6 +128,7 @@ class Pair:
                 stop=stop,
                 verify=verify,
                 raw=raw,
+                prompt_cache=prompt_cache,
             )
         )
         return Generation(
@@ -133,6 +145,7 @@ class Pair:
         system: str | None = None,
         thinking: bool | None = None,
         checkpoint_bytes: int = CHECKPOINT_BYTES,
+        load: str | Path | None = None,
         **template: Any,
     ) -> Session:
         """Starts a conversation, in which every turn reads only what is new.
@@ -142,10 +155,33 @@ class Pair:
             thinking: whether the model thinks before it answers, where its chat template has that choice (`enable_thinking`);
                 None: as the template does by itself.
             checkpoint_bytes: what may be kept, beside the newest, of the places in the conversation that can be gone back to.
+            load: a file that `Session.save` wrote: the conversation goes on as if it had never been closed. What is given
+                besides takes the place of what the file has.
             template: further variables of the chat template.
+
+        Raises:
+            RequestError: `load` names no such file, or one that was saved with another pair.
+            CheckpointError: the file is damaged.
+            MemoryBudgetError: what it holds does not fit into this machine's memory.
         """
-        variables = template if thinking is None else {"enable_thinking": thinking, **template}
-        return Session(self._stream, self.tokenizer, PrefixCache(checkpoint_bytes), system, variables)
+        cache = PrefixCache(checkpoint_bytes)
+        saved = prefix_file.Conversation([], {}) if load is None else self._load(load, cache)
+        variables = saved.template | ({} if thinking is None else {"enable_thinking": thinking}) | template
+        self.tokenizer.check_template(variables)
+        session = Session(self._stream, self.tokenizer, cache, saved._replace(template=variables), self._fingerprint)
+        if system is not None:
+            session.system = system
+        return session
+
+    def _load(self, path: str | Path, cache: PrefixCache) -> prefix_file.Conversation:
+        """Fills a new cache with what a file holds."""
+
+        def check_room(tokens: int, kept: int) -> None:
+            if self._need:
+                need = self._need(tokens, prompt_tokens=1)  # nothing is read but the file
+                check_memory(need._replace(context=need.context + kept))
+
+        return prefix_file.load(path, cache, self._fingerprint(), self.target, self.drafter, check_room)
 
     def _stream(
         self,
@@ -155,6 +191,7 @@ class Pair:
         progress: Callable[[int, int], None] | None = None,
         cache: PrefixCache | None = None,
         marks: Sequence[int] = (),
+        prompt_cache: str | Path | None = None,
         **options: Any,
     ) -> Generator[Chunk]:
         sampling = self.default_sampling if sampling is None else sampling
@@ -162,8 +199,26 @@ class Pair:
         if self._need:
             tokens = len(request.prompt)
             check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
-        costs = partial(self._costs, request.exact)
-        return generate_stream(self.target, self.drafter, self.tokenizer, request, costs, progress, cache, marks)
+        answer = partial(
+            generate_stream, self.target, self.drafter, self.tokenizer, request, partial(self._costs, request.exact), progress
+        )
+        if prompt_cache is None:
+            return answer(cache, marks)
+        if cache:
+            raise RequestError("prompt_cache has no place in a session.", "Leave it out, and save the session.")
+        cache = PrefixCache(CHECKPOINT_BYTES)
+        if prefix_file.find(prompt_cache).exists():
+            self._load(prompt_cache, cache)
+            return answer(cache)
+        return self._keep(answer(cache, _branches(len(request.prompt))), cache, prompt_cache)
+
+    def _keep(self, chunks: Generator[Chunk], cache: PrefixCache, path: str | Path) -> Generator[Chunk]:
+        """The chunks of an answer, with a file written before the first: then the prompt has been read."""
+        with closing(chunks):
+            first = next(chunks)
+            prefix_file.save(path, cache, self._fingerprint(), prefix_file.Conversation([], {}))
+            yield first
+            yield from chunks
 
     @cached_property
     def context_capacity(self) -> int:
@@ -257,7 +312,16 @@ def load(
     tell("first cycle", 3, 4)
     check_cycle(loaded, loaded_drafter)
     tell("first cycle", 4, 4)
-    return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), None if force else need)
+    identity = partial(fingerprint, *folders, drafter_bits)
+    return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), identity, None if force else need)
+
+
+def _branches(tokens: int) -> list[int]:
+    """Where prompts may part from one of so many tokens, if nothing is known: those at its end, in steps that grow.
+
+    One that parts from it n tokens before its end reads at most 8 n of them again.
+    """
+    return sorted(tokens - 8**i for i in range(20) if 8**i < tokens)
 
 
 def check_cycle(target: Target, drafter: DFlash | None) -> None:

@@ -1,8 +1,10 @@
 """Many turns with one model: each reads only what is new in its prompt."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from dflash_mlx.decoding import prefix_file
 from dflash_mlx.decoding.prefix_cache import PrefixCache, common_length
 from dflash_mlx.errors import RequestError
 from dflash_mlx.generation import Chunk, read_ahead
@@ -29,17 +31,18 @@ class Session:
         stream: Callable[..., Generator[Chunk]],
         tokenizer: Tokenizer,
         cache: PrefixCache,
-        system: str | None,
-        template: Mapping[str, Any],
+        conversation: prefix_file.Conversation,
+        fingerprint: Callable[[], Mapping[str, Any]],
     ) -> None:
         """
         Args:
             stream: answers token ids: `Pair.stream` with a cache and marks in the prompt.
-            template: variables of the chat template.
+            conversation: what was said already, and variables of the chat template.
+            fingerprint: gives that of the pair.
         """
-        self._stream, self._tokenizer, self._cache = stream, tokenizer, cache
-        self.template: dict[str, Any] = dict(template)
-        self.messages: list[Message] = [] if system is None else [{"role": "system", "content": system}]
+        self._stream, self._tokenizer, self._cache, self._fingerprint = stream, tokenizer, cache, fingerprint
+        self.template: dict[str, Any] = dict(conversation.template)
+        self.messages: list[Message] = list(conversation.messages)
         self._reply: Generator[Chunk] | None = None
 
     def send(self, text: str, **options: Any) -> Iterator[Chunk]:
@@ -76,6 +79,19 @@ class Session:
         if len(users) < 2:
             raise RequestError("there is no older turn to drop.", "Clear the conversation, or shorten the message.")
         self.messages = self.messages[: users[0]] + self.messages[users[1] :]
+
+    def save(self, path: str | Path) -> None:
+        """Writes the conversation and all that was read of it into a file, for `Pair.session(load=path)` in another process.
+
+        A reply that is still going on ends first. The file is there when it is whole; what was there before stays until then.
+
+        Raises:
+            RequestError: it cannot be written there, or a variable of the chat template is nothing that JSON knows.
+            CheckpointError: the model's files have changed since they were loaded.
+        """
+        self._stop()
+        conversation = prefix_file.Conversation(self.messages, self.template)
+        prefix_file.save(path, self._cache, self._fingerprint(), conversation)
 
     @property
     def system(self) -> str | None:

@@ -1,7 +1,8 @@
 """Between text and token ids: chat template, incremental detokenisation, stop strings."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,13 @@ class Tokenizer:
         texts = [text for item in items for text in (item["role"], item["content"]) if isinstance(text, str)]
         options = {"add_generation_prompt": True, **template}
         return self._checked(lambda: self._tokenizer.apply_chat_template(items, return_dict=False, **options), *texts)
+
+    def check_template(self, variables: Iterable[str]) -> None:
+        """Raises RequestError where a name is no variable of the chat template, but a setting of what applies it."""
+        settings = {"prompt", "raw", *signature(self._tokenizer.apply_chat_template).parameters} - {"tools", "documents"}
+        for name in variables:
+            if name in settings:
+                raise RequestError(f"{name} is no variable of the chat template.", "Leave it out.")
 
     @staticmethod
     def _checked(encode: Any, *texts: str) -> list[int]:

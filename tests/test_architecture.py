@@ -17,7 +17,7 @@ LAYERS = (
     ("session",),
     ("generation",),
     ("decoding",),
-    ("targets", "drafters", "text"),
+    ("targets", "drafters", "text", "fingerprint"),
     ("projections",),
     ("kernels", "checkpoint", "buffers"),
     ("errors", "user_cache"),

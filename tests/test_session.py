@@ -195,7 +195,7 @@ def test_a_small_budget_costs_reading_but_no_word() -> None:
     session = pair.session(checkpoint_bytes=0)
     for text in QUESTIONS[:4]:
         assert turn(session.send(text, **HOW)).token_ids == cold(pair, session).token_ids
-        assert len(session._cache._checkpoints) == 1
+        assert len(session._cache.checkpoints) == 1
     retried = turn(session.retry(**HOW))
     assert retried.token_ids == cold(pair, session).token_ids
 

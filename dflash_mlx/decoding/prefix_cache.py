@@ -15,6 +15,7 @@ class PrefixCache:
     Attributes:
         sequence: None: nothing was read yet.
         token_ids: the tokens that the sequence holds, and maybe others after them.
+        checkpoints: places that it can go back to, in their order; none where it can go back to any.
     """
 
     def __init__(self, budget: int) -> None:
@@ -22,7 +23,7 @@ class PrefixCache:
         self.sequence: TokenSequence | None = None
         self.token_ids: list[int] = []
         self._budget = budget
-        self._checkpoints: list[Checkpoint] = []
+        self.checkpoints: list[Checkpoint] = []
 
     def enter(self, target: Target, drafter: DFlash | None, exact: bool, prompt: list[int]) -> TokenSequence:
         """The sequence, back at the last place where it held nothing but a beginning of the prompt.
@@ -36,11 +37,11 @@ class PrefixCache:
         if self.sequence is None or (drafter and not self.sequence.drafter):
             return self._start(TokenSequence(target, drafter, exact))
         sequence, common = self.sequence, common_length(self.token_ids, prompt[:-1])
-        self._checkpoints = [checkpoint for checkpoint in self._checkpoints if checkpoint.position <= common]
+        self.checkpoints = [checkpoint for checkpoint in self.checkpoints if checkpoint.position <= common]
         if sequence.anywhere:
             sequence.go_back(Checkpoint(common, {}, {}))
-        elif self._checkpoints:
-            sequence.go_back(self._checkpoints[-1])
+        elif self.checkpoints:
+            sequence.go_back(self.checkpoints[-1])
         else:
             return self._start(TokenSequence(target, sequence.drafter, exact))
         self.token_ids = prompt[: sequence.position]
@@ -48,18 +49,26 @@ class PrefixCache:
         return sequence
 
     def _start(self, sequence: TokenSequence) -> TokenSequence:
-        self.sequence, self.token_ids, self._checkpoints = sequence, [], []
+        self.sequence, self.token_ids, self.checkpoints = sequence, [], []
         return sequence
 
     def mark(self, text: list[int]) -> None:
         """Makes the sequence's place, so far in a text, one to come back to."""
         assert self.sequence
         self.token_ids = text[: self.sequence.position]
-        if self.sequence.anywhere or (self._checkpoints and self._checkpoints[-1].position == self.sequence.position):
+        if self.sequence.anywhere or (self.checkpoints and self.checkpoints[-1].position == self.sequence.position):
             return
-        self._checkpoints.append(self.sequence.checkpoint())
-        while len(self._checkpoints) > 1 and self.nbytes > self._budget:
-            del self._checkpoints[0]
+        self.checkpoints.append(self.sequence.checkpoint())
+        self._keep_budget()
+
+    def restore(self, sequence: TokenSequence, token_ids: list[int], checkpoints: list[Checkpoint]) -> None:
+        """Takes over what another cache held, its sequence at the end of the tokens."""
+        self.sequence, self.token_ids, self.checkpoints = sequence, token_ids, checkpoints
+        self._keep_budget()
+
+    def _keep_budget(self) -> None:
+        while len(self.checkpoints) > 1 and self.nbytes > self._budget:
+            del self.checkpoints[0]
 
     def leave(self, text: list[int]) -> None:
         """Ends a request; one that broke off leaves what it had marked.
@@ -73,7 +82,7 @@ class PrefixCache:
     @property
     def nbytes(self) -> int:
         """What the checkpoints hold beside the sequence itself."""
-        arrays = {id(array): array.nbytes for checkpoint in self._checkpoints for array in checkpoint.arrays}
+        arrays = {id(array): array.nbytes for checkpoint in self.checkpoints for array in checkpoint.arrays}
         return sum(arrays.values())
 
 

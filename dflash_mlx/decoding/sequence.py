@@ -105,21 +105,21 @@ class TokenSequence:
 
     def checkpoint(self) -> Checkpoint:
         """This place, with the context of all committed rows."""
-        self._settle()
+        self.settle()
         checkpoint = Checkpoint(self.position, self.state.recurrent, self.context.rings if self.context else {})
         mx.eval(self.arrays, checkpoint.arrays)
         return checkpoint
 
     def go_back(self, checkpoint: Checkpoint) -> None:
         """Forgets all that came after a checkpoint of this sequence; whatever was under way is dropped."""
-        self._settle()
+        self.settle()
         self.position = self._injected = checkpoint.position
         self.state.recurrent = checkpoint.recurrent
         if self.context:
             self.context.rings, self.context.waiting = checkpoint.rings, None
         self._waiting, self._features, self._ahead = [], None, False
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Puts the features of all committed rows into the context's buffers."""
         if self.drafter and self.context:
             self._inject()
