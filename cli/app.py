@@ -5,11 +5,13 @@ from typing import Annotated
 
 import typer
 
+from .chat import chat
 from .doctor import doctor
 from .generate import generate
 from .models import models
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+app.command()(chat)
 app.command()(generate)
 app.command()(models)
 app.command()(doctor)

@@ -32,7 +32,7 @@ from .options import (
 from .render import JsonLines, Progress, Text, note
 
 if TYPE_CHECKING:
-    from dflash_mlx import Chunk
+    from dflash_mlx import Chunk, Statistics
 
 
 def generate(
@@ -56,6 +56,14 @@ def generate(
     raw: Annotated[bool, typer.Option("--raw", help="Continue the prompt as it is, without the chat template.")] = False,
     stop: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="Stop before TEXT; may be given several times.", show_default=False)
+    ] = None,
+    prompt_cache: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Do not read again what the prompt has in common with the one FILE was written for; if there is none, write it.",
+            show_default=False,
+        ),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object a line: one per cycle, then the statistics.")
@@ -83,6 +91,7 @@ def generate(
         "verify": verify,
         "raw": raw,
         "stop": tuple(stop or ()),
+        "prompt_cache": prompt_cache,
     }
     sampling = {
         "temperature": temperature,
@@ -134,10 +143,14 @@ def _chunks(
     with Progress(quiet) as progress:
         logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who asks a question
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
+        from dflash_mlx import tensor_file
         from dflash_mlx.decoding.sampling import check_sampling
 
+        # before a model is loaded for nothing
         given = {name: value for name, value in sampling.items() if value is not None}
-        check_sampling(dflash_mlx.Sampling(**given))  # before a model is loaded for nothing
+        check_sampling(dflash_mlx.Sampling(**given))
+        file = request["prompt_cache"]
+        written = file is not None and not tensor_file.find(file).exists()
         loaded = dflash_mlx.load(default_model(quiet) if model is None else model, **pair, progress=progress.loading)
         settings = replace(loaded.default_sampling, **given)
         idle = [name for name in ("top_p", "top_k", "min_p", "seed") if name in given]
@@ -148,5 +161,14 @@ def _chunks(
         if request["block_size"] == "auto":
             loaded.calibrate(request["verify"], progress.measuring)
         first = next(stream)
+    if file is not None and not quiet:
+        note(f"prompt cache: {file} " + ("was written." if written else _use(first.statistics)))
     yield first
     yield from stream
+
+
+def _use(statistics: "Statistics") -> str:
+    """What a file that was there was good for, and what to do if that is not much."""
+    cached, tokens = statistics.cached_prompt_tokens, statistics.prompt_tokens
+    hint = "" if 2 * cached >= tokens else " To have it written for this prompt, delete it first."
+    return f"has {cached} of the prompt's {tokens} tokens.{hint}"

@@ -1,4 +1,4 @@
-"""The user's cache folder: what was measured on this machine, kept as JSON for the next time, where the disk allows it."""
+"""The user's cache folder: what was measured or typed on this machine, kept as JSON for the next time, where the disk allows."""
 
 import json
 import os
@@ -22,11 +22,16 @@ def read(file: Path) -> object:
         return None
 
 
-def write(file: Path, content: object, indent: int | None = None) -> None:
-    """Puts a file in place at once, so that nobody finds half of it. A disk that allows nothing is no error."""
+def write(file: Path, content: object, indent: int | None = None, private: bool = False) -> None:
+    """Puts a file in place at once, so that nobody finds half of it. A disk that allows nothing is no error.
+
+    Args:
+        private: nobody but the user may read it.
+    """
     part = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        part.touch(0o600 if private else 0o666)  # the umask takes from that
         part.write_text(json.dumps(content, indent=indent) + "\n", encoding="utf-8")
         part.replace(file)
     except OSError:

@@ -1,0 +1,157 @@
+"""`dflash-mlx chat`: a conversation, on a terminal or through pipes."""
+
+import io
+import logging
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dflash_mlx.errors import DFlashError, RequestError
+
+from .options import (
+    BlockSize,
+    Drafter,
+    DrafterBits,
+    Force,
+    MaxTokens,
+    MinP,
+    Model,
+    PresencePenalty,
+    RepetitionPenalty,
+    Seed,
+    System,
+    Temperature,
+    TopK,
+    TopP,
+    Verify,
+    default_model,
+)
+from .render import Progress, note
+
+if TYPE_CHECKING:
+    from dflash_mlx import Pair
+
+    from .chat_conversation import Conversation
+    from .chat_reply import Reply
+
+
+def chat(
+    model: Model = None,
+    drafter: Drafter = "auto",
+    drafter_bits: DrafterBits = None,
+    max_tokens: MaxTokens = 4096,
+    temperature: Temperature = None,
+    top_p: TopP = None,
+    top_k: TopK = None,
+    min_p: MinP = None,
+    repetition_penalty: RepetitionPenalty = None,
+    presence_penalty: PresencePenalty = None,
+    seed: Seed = None,
+    block_size: BlockSize = "auto",
+    verify: Verify = "fast",
+    system: System = None,
+    thinking: Annotated[
+        bool | None,
+        typer.Option("--think/--no-think", help="Whether the model thinks before it answers.", show_default=False),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""
+    sampling: dict[str, Any] = {
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "min_p": min_p,
+        "repetition_penalty": repetition_penalty,
+        "presence_penalty": presence_penalty,
+        "seed": seed,
+    }
+    given = {name: value for name, value in sampling.items() if value is not None}
+    chosen = given | {"max_tokens": max_tokens, "block_size": block_size, "verify": verify}
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a character that its encoding lacks is no reason to stop
+    talks = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
+
+    def load(model: str, drafter: str | None, found: Callable[[], None]) -> "Pair":
+        import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
+
+        with Progress(quiet=False) as progress:
+
+            def tell(stage: str, done: int, total: int) -> None:
+                if stage == "target":
+                    found()
+                progress.loading(stage, done, total)
+
+            pair = dflash_mlx.load(model, drafter, drafter_bits, force, progress=tell)
+            if block_size == "auto":
+                pair.calibrate(chosen["verify"], progress.measuring)
+        return pair
+
+    from dflash_mlx.decoding.sampling import Sampling, check_sampling
+
+    check_sampling(Sampling(**given))  # before a model is loaded for nothing
+    logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who wants to talk
+    from .chat_conversation import Conversation
+
+    names = default_model(quiet=False) if model is None else model, None if drafter == "none" else drafter
+    conversation = Conversation(load, *names, chosen, system, thinking)
+    if talks:
+        _talk(conversation)
+    else:
+        _pipe(conversation)
+
+
+def _talk(conversation: "Conversation") -> None:
+    from rich.console import Console
+
+    from .chat_keyboard import Keyboard
+    from .chat_repl import Repl
+    from .chat_reply import LiveReply, PlainReply
+
+    def new_reply(capacity: int) -> "Reply":
+        console = Console(file=sys.stdout)
+        live = console.is_terminal and not console.is_dumb_terminal
+        return LiveReply(capacity) if live else PlainReply(capacity, told=True)
+
+    note(f"{conversation.title}. /help says what there is to type.")
+    Repl(conversation, Keyboard(), new_reply).run()
+
+
+def _pipe(conversation: "Conversation") -> None:
+    """Answers the lines of stdin, each a message."""
+    refused = False
+    for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
+        try:
+            _answer(conversation, _decoded(line))
+        except DFlashError as error:
+            note(f"error: line {number}: {error.message}\n{error.hint}")
+            refused = True
+    if refused:
+        raise typer.Exit(2)
+
+
+def _answer(conversation: "Conversation", text: str) -> None:
+    from .chat_reply import PlainReply
+
+    if not text:
+        return
+    if conversation.full(text):
+        note(f"The context is full; oldest turns that are forgotten: {conversation.drop_oldest(text)}.")
+    reply = PlainReply(conversation.capacity, told=False)
+    with closing(conversation.answer(text)) as chunks:
+        try:
+            for chunk in chunks:
+                reply.add(chunk)
+        finally:
+            reply.finish("stop")
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise RequestError(f"byte 0x{line[error.start]:02x} is not UTF-8.", "Convert it first, for example with iconv.") from None

@@ -1,0 +1,259 @@
+"""A conversation with what belongs to it: the loaded pair, the settings of its turns, how its replies went. No terminal here."""
+
+import gc
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dflash_mlx.errors import DFlashError, MemoryBudgetError, RequestError
+from dflash_mlx.text import Thinking
+
+from .chat_commands import nearest
+
+if TYPE_CHECKING:
+    from dflash_mlx import Chunk, Pair, Sampling, Statistics
+    from dflash_mlx.session import Session
+
+SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed")
+SETTINGS = (*SAMPLING, "max_tokens", "block_size", "verify", "effort")
+EFFORT = "reasoning_effort"  # what templates that know it call it
+REPLY = 256  # tokens that a reply must have room for, or as many as it may have
+REMEMBERED = 50  # replies whose figures are kept
+
+
+class Conversation:
+    """A session that can change its model and its settings.
+
+    Attributes:
+        model, drafter: their names; drafter None: plain decoding.
+        pair: what is loaded under these names.
+        session: the turns so far.
+        capacity: how many tokens prompt and reply can have together.
+        replies: figures of the newest replies.
+        thought, generated: tokens of these replies that were thinking, and all.
+    """
+
+    pair: "Pair"
+    session: "Session"
+
+    def __init__(
+        self,
+        load: "Callable[[str, str | None, Callable[[], None]], Pair]",
+        model: str,
+        drafter: str | None,
+        chosen: dict[str, Any],
+        system: str | None,
+        thinking: bool | None,
+    ) -> None:
+        """
+        Args:
+            load: loads a target and a drafter, and calls a function once it is clear that there are such models, before it
+                takes memory for them.
+            chosen: settings that were chosen, by their names in `SETTINGS`; for others, the checkpoint's defaults apply.
+            system: the system message.
+            thinking: see `Pair.session`.
+        """
+        self._load, self._chosen = load, chosen
+        self.model, self.drafter = model, drafter
+        self._enter(load(model, drafter, lambda: None))
+        self.session = self.pair.session(system=system)
+        if thinking is not None:
+            self.think(thinking)
+        self._check()
+
+    def _enter(self, pair: "Pair") -> None:
+        self.pair, self.capacity = pair, pair.context_capacity
+        self.replies: deque[Statistics] = deque(maxlen=REMEMBERED)
+        self.thought = self.generated = 0
+
+    def answer(self, text: str, edit: bool = False, progress: Callable[[int, int], None] | None = None) -> "Generator[Chunk]":
+        """Says something and answers it, or with `edit` says it instead of the newest message. As `Session.send`.
+
+        Raises:
+            RequestError: likewise, and when there is no room for a reply: see `full`.
+        """
+        room = self.capacity - self.session.prompt_tokens(text, edit)
+        options = {**self._options, "progress": progress}
+        if room < min(REPLY, options["max_tokens"]):
+            raise RequestError(
+                f"the context of {self.capacity} tokens has no room for this message and a reply.",
+                "Shorten the message, or /clear the conversation.",
+            )
+        options["max_tokens"] = min(room, options["max_tokens"])
+        return self._count(self.session.edit(text, **options) if edit else self.session.send(text, **options))
+
+    def _count(self, chunks: "Iterator[Chunk]") -> "Generator[Chunk]":
+        """Notes how a reply goes."""
+        last: Chunk | None = None
+        try:
+            for last in chunks:
+                self.thought += len(last.token_ids) if last.thinking else 0
+                yield last
+        finally:
+            chunks.close()  # type: ignore[attr-defined]
+            if last:
+                self.replies.append(last.statistics)
+                self.generated += last.statistics.generated_tokens
+
+    def full(self, text: str, edit: bool = False) -> bool:
+        """Whether a message leaves no room for a reply."""
+        return self.session.prompt_tokens(text, edit) + min(REPLY, self._options["max_tokens"]) > self.capacity
+
+    def drop_oldest(self, text: str, edit: bool = False) -> int:
+        """Forgets the oldest turns until a message takes no more than three quarters of the context; returns how many.
+
+        Not only until it fits: the next message would be too long again, and each time all is read anew that remains.
+
+        Raises:
+            RequestError: the message is too long by itself. Nothing is forgotten.
+        """
+        before, dropped = self.session.messages, 0
+        with suppress(RequestError):  # there is no older one
+            while self.session.prompt_tokens(text, edit) > self.capacity * 3 // 4:
+                if edit or sum(message["role"] == "user" for message in self.session.messages) > 1:
+                    self.session.drop_oldest()
+                else:
+                    self.session.undo()
+                dropped += 1
+        if self.full(text, edit):
+            alone = self.session.prompt_tokens(text, edit)
+            self.session.messages = before
+            raise RequestError(
+                f"this message takes {alone} tokens by itself, the context has {self.capacity}, reply included.",
+                "Shorten it.",
+            )
+        return dropped
+
+    @property
+    def title(self) -> str:
+        """What is loaded, in a few words."""
+        drafter = self.pair.drafter
+        words = f"drafter {self.drafter}, blocks of up to {drafter.config.block_size}" if drafter else "no drafter"
+        return f"{self.model}; {words}; context {self.capacity} tokens"
+
+    @property
+    def used(self) -> int:
+        """Tokens that the newest reply and its prompt take."""
+        return self.replies[-1].prompt_tokens + self.replies[-1].generated_tokens if self.replies else 0
+
+    def last_thought(self) -> str:
+        """The thinking in the newest reply, markers included."""
+        replies = [message["content"] for message in self.session.messages if message["role"] == "assistant"]
+        return Thinking(False).add(replies[-1], last=True)[0] if replies else ""
+
+    def newest(self) -> str:
+        """The user's newest message. Raises RequestError where there is none."""
+        for message in reversed(self.session.messages):
+            if message["role"] == "user":
+                return message["content"]
+        raise RequestError("nothing was said yet.", "Say something first.")
+
+    def clear(self) -> None:
+        """Starts anew, with the same system message and variables of the template."""
+        self.session = self.pair.session(system=self.session.system, **self.session.template)
+
+    def open(self, path: str) -> None:
+        """Goes on with a conversation that `Session.save` kept."""
+        self.session = self.pair.session(load=path)
+
+    def think(self, wanted: bool) -> None:
+        """Whether the model is to think before it answers. Raises RequestError where it has no such choice."""
+        self._vary("enable_thinking", wanted, "choice of thinking or not")
+
+    def _vary(self, variable: str, value: object, what: str) -> None:
+        if not self.pair.tokenizer.knows(variable):
+            raise RequestError(f"the chat template of {self.model} knows no {what}.", "Leave it as it is.")
+        before = self.session.template
+        self.session.template = {**before, variable: value}
+        try:
+            self.session.prompt_tokens("?")
+        except RequestError:
+            self.session.template = before
+            raise
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings by name, as they are."""
+        options = self._options
+        sampling: Sampling = options.pop("sampling")
+        effort = {"effort": self.session.template.get(EFFORT)} if self.pair.tokenizer.knows(EFFORT) else {}
+        return {**{name: getattr(sampling, name) for name in SAMPLING}, **options, **effort}
+
+    def set(self, name: str, value: str) -> None:
+        """Changes a setting, for the turns to come.
+
+        Raises:
+            RequestError: there is no such setting, or it cannot have this value.
+        """
+        if name not in SETTINGS:
+            near = nearest(name, SETTINGS)
+            hint = f"Did you mean {near}?" if near else f"There are {', '.join(SETTINGS)}."
+            raise RequestError(f"there is no setting {name}.", hint)
+        if name == "effort":
+            self._vary(EFFORT, value, "reasoning effort")
+            return
+        before = self._chosen
+        self._chosen = {**before, name: _value(value)}
+        try:
+            self._check()
+        except DFlashError:
+            self._chosen = before
+            raise
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """Arguments for the session's turns."""
+        sampling = {name: value for name, value in self._chosen.items() if name in SAMPLING}
+        others = {name: value for name, value in self._chosen.items() if name not in SAMPLING}
+        return {"sampling": replace(self.pair.default_sampling, **sampling), **others}
+
+    def _check(self) -> None:
+        """Has the library check the settings, and whether the model has a chat template."""
+        with suppress(MemoryBudgetError):  # a turn asks for no more than there is room for
+            self.pair.stream([{"role": "user", "content": "?"}], **self._options)
+
+    def change_model(self, model: str, drafter: str | None) -> None:
+        """Goes on with another pair, which reads the conversation anew. If that fails, with the one before, loaded again.
+
+        Raises:
+            DFlashError: the other one cannot be loaded.
+        """
+        messages, template = self.session.messages, self.session.template
+        released = False
+
+        def release() -> None:
+            # there may not be memory for both
+            nonlocal released
+            import mlx.core as mx
+
+            released = True
+            del self.pair, self.session
+            gc.collect()
+            mx.clear_cache()
+
+        def enter(pair: "Pair", template: dict[str, Any]) -> None:
+            self._enter(pair)
+            self.session = pair.session(**template)
+            self.session.messages = messages
+
+        try:
+            pair = self._load(model, drafter, release)
+        except BaseException:  # Ctrl-C too
+            if released:
+                enter(self._load(self.model, self.drafter, lambda: None), template)
+            raise
+        known = {name: value for name, value in template.items() if pair.tokenizer.knows(name)}
+        enter(pair, known)
+        self.model, self.drafter = model, drafter
+
+
+def _value(text: str) -> int | float | str | None:
+    """What a text stands for, as Python has it."""
+    if text.lower() == "none":
+        return None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
