@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     ("cli", "bench"),
     ("convert", "training", "pair"),
-    ("hub",),
+    ("hub", "fit"),
     ("known_pairs",),
     ("memory",),
     ("session",),
@@ -19,7 +19,7 @@ LAYERS = (
     ("decoding",),
     ("targets", "drafters", "text", "fingerprint"),
     ("projections",),
-    ("kernels", "checkpoint", "buffers"),
+    ("kernels", "checkpoint", "buffers", "tensor_file"),
     ("errors", "user_cache"),
 )
 LEVEL = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}

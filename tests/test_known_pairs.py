@@ -14,8 +14,8 @@ from mlx_lm.models import qwen3, qwen3_5, qwen3_5_moe
 from dflash_mlx import known_pairs as module
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.errors import ModelNotFoundError
+from dflash_mlx.fit import check_fit
 from dflash_mlx.known_pairs import KnownPair, best, default, drafter_for, find, known_pairs
-from dflash_mlx.pair import check_fit
 from dflash_mlx.targets import TargetConfig
 
 FULL, SLIDING = "full_attention", "sliding_attention"

@@ -245,3 +245,75 @@ def test_memory_does_not_grow_with_turns(stripping: dm.Pair) -> None:
         mx.clear_cache()
         held.append(mx.get_active_memory())
     assert held[-1] <= 1.05 * held[5]
+
+
+# saved sessions; what may be in a file, and what not: tests/decoding/test_prefix_file.py
+
+
+def test_a_saved_conversation_goes_on_as_if_it_had_never_been_closed(stripping: dm.Pair, tmp_path: Path) -> None:
+    open_, file = stripping.session(system="You are helpful.", mood="calm"), tmp_path / "talk"
+    for text in QUESTIONS[:3]:
+        turn(open_.send(text, **HOW))
+    open_.save(file)
+    loaded = stripping.session(load=file)
+    assert (loaded.messages, loaded.template) == (open_.messages, {"mood": "calm"})
+    for what in ("retry", "send", "edit", "send"):
+        text = [] if what == "retry" else [QUESTIONS[4]]
+        said, same = (turn(getattr(session, what)(*text, **HOW)) for session in (open_, loaded))
+        assert (said.token_ids, said.drafted, said.read) == (same.token_ids, same.drafted, same.read)
+    assert open_.messages == loaded.messages
+
+
+def test_what_is_given_takes_the_place_of_what_was_saved(tmp_path: Path) -> None:
+    pair = load("demo")
+    session = pair.session(system="You are helpful.", thinking=True, mood="calm")
+    turn(session.send(QUESTIONS[0], **HOW))
+    session.save(tmp_path / "talk")
+    loaded = pair.session(load=tmp_path / "talk", system="You are terse.", thinking=False)
+    assert loaded.template == {"enable_thinking": False, "mood": "calm"}
+    assert loaded.messages == [{"role": "system", "content": "You are terse."}, *session.messages[1:]]
+    assert turn(loaded.send(QUESTIONS[1], **HOW)).token_ids == cold(pair, loaded).token_ids
+
+
+def test_saving_ends_a_reply_that_is_still_going_on(tmp_path: Path) -> None:
+    session = load("demo").session()
+    reply = session.send(QUESTIONS[0], **HOW)
+    said = next(reply)
+    session.save(tmp_path / "talk")
+    assert list(reply) == []
+    loaded = load("demo").session(load=tmp_path / "talk")
+    assert loaded.messages[-1] == {"role": "assistant", "content": said.thinking + said.text}
+    assert turn(loaded.send(QUESTIONS[2], **HOW)).token_ids == turn(session.send(QUESTIONS[2], **HOW)).token_ids
+
+
+def test_a_conversation_of_which_nothing_was_read_can_be_saved(tmp_path: Path) -> None:
+    load("demo").session(system="You are helpful.").save(tmp_path / "talk")
+    loaded = load("demo").session(load=tmp_path / "talk")
+    assert loaded.system == "You are helpful."
+    assert turn(loaded.send(QUESTIONS[0], **HOW)).token_ids == cold(load("demo"), loaded).token_ids
+
+
+def test_a_session_interrupted_while_it_read_saves_what_is_sound(tmp_path: Path) -> None:
+    pair = load("demo")
+    session = pair.session()
+    turn(session.send(QUESTIONS[0], **HOW))
+    with pytest.raises(KeyboardInterrupt):
+        turn(session.send(QUESTIONS[1], **HOW, logits_processors=[Interrupts(6)]))
+    session.save(tmp_path / "talk")
+    loaded = pair.session(load=tmp_path / "talk")
+    answered = turn(loaded.send(QUESTIONS[2], **HOW))
+    assert answered.token_ids == cold(pair, loaded).token_ids
+    assert answered.statistics.cached_prompt_tokens > 0
+
+
+@pytest.mark.parametrize("wrong", ({"prompt": "x"}, {"tokenize": False}, {"chat_template": "x"}), ids=str)
+def test_settings_are_no_variables_of_the_template(wrong: dict[str, Any]) -> None:
+    with pytest.raises(dm.RequestError):
+        load("demo").session(**wrong)
+
+
+def test_variables_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
+    session = load("demo").session(mood=object())
+    with pytest.raises(dm.RequestError, match="cannot be saved"):
+        session.save(tmp_path / "talk")
+    assert not (tmp_path / "talk").exists()

@@ -89,3 +89,11 @@ class PrefixCache:
 def common_length(a: list[int], b: list[int]) -> int:
     """How many tokens two lists have in common before they part."""
     return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+
+
+def branches(tokens: int) -> list[int]:
+    """Where later prompts may part from one of so many tokens, if nothing is known: at its end, in steps that grow.
+
+    One that parts from it n tokens before its end then reads at most 8 n of them again.
+    """
+    return sorted(tokens - 8**i for i in range(20) if 8**i < tokens)

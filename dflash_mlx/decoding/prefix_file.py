@@ -12,16 +12,13 @@ A file may come from anywhere: nothing in it is believed before it is checked.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import mlx.core as mx
-from safetensors import SafetensorError, safe_open
 
+from dflash_mlx import tensor_file
 from dflash_mlx.buffers import KVBuffer
 from dflash_mlx.decoding.prefix_cache import PrefixCache
 from dflash_mlx.decoding.sequence import Checkpoint, TokenSequence
@@ -30,11 +27,9 @@ from dflash_mlx.errors import CheckpointError, RequestError
 from dflash_mlx.targets import Target
 from dflash_mlx.targets.gated_delta import settle
 from dflash_mlx.targets.state import AttentionState, RecurrentState
+from dflash_mlx.tensor_file import Arrays
 
 KEY, FORMAT, VERSION = "dflash_mlx", "prefix", 1
-DTYPES = {mx.float32: "F32", mx.bfloat16: "BF16", mx.float16: "F16"}
-
-Arrays = dict[str, mx.array]
 
 
 class Conversation(NamedTuple):
@@ -44,30 +39,13 @@ class Conversation(NamedTuple):
     template: dict[str, Any]
 
 
-def find(path: str | Path) -> Path:
-    """The file that a path means. Raises RequestError where it can be none, and where no file could be put there."""
-    try:
-        file = Path(os.path.realpath(Path(path).expanduser()))
-        if file.is_file():
-            return file
-        if file.exists():
-            raise RequestError(f"{path} is no file.", "Give the name of a file.")
-        if not file.parent.is_dir():
-            raise RequestError(f"there is no folder {file.parent}.", "Make it first, or give a file in another one.")
-        if not os.access(file.parent, os.W_OK | os.X_OK):
-            raise RequestError(f"the folder {file.parent} cannot be written to.", "Give a file in another one.")
-    except (OSError, RuntimeError, TypeError, ValueError) as error:  # a name too long, no such user, a null byte, no path
-        raise RequestError(f"{path!r} is no name of a file ({error}).", "Give the name of a file.") from error
-    return file
-
-
 def save(path: str | Path, cache: PrefixCache, fingerprint: Mapping[str, Any], conversation: Conversation) -> None:
     """Writes what a cache holds. The file is there when it is whole; until then, what was there before stays.
 
     Raises:
         RequestError: it cannot be written there, or a variable of the template is nothing that JSON knows.
     """
-    file, arrays = find(path), _arrays(cache)
+    file = tensor_file.find(path)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -83,8 +61,7 @@ def save(path: str | Path, cache: PrefixCache, fingerprint: Mapping[str, Any], c
         raise RequestError(
             f"a variable of the chat template cannot be saved ({error}).", "Use text, numbers, lists and objects for them."
         ) from error
-    with _replacing(file) as stream:
-        _write(stream, arrays, metadata)
+    tensor_file.write(file, _arrays(cache), metadata)
 
 
 def load(
@@ -107,11 +84,11 @@ def load(
         CheckpointError: it is damaged.
         what `check_room` raises.
     """
-    file = find(path)
+    file = tensor_file.find(path)
     if not file.exists():
         raise RequestError(f"there is no file {path}.", "Check the name.")
     try:
-        arrays, metadata = _tensors(file)
+        arrays, metadata = tensor_file.read(file)
         saved = _header(file, metadata, fingerprint)
         saved.check(target, drafter)
         sequence = TokenSequence(target, drafter if saved.drafter else None)
@@ -122,9 +99,10 @@ def load(
             cache.restore(sequence, saved.token_ids, checkpoints)
             check_room(len(saved.token_ids), cache.nbytes)
             _read(sequence, cache.checkpoints)
-    except (SafetensorError, OSError, TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(
-            f"{path} is damaged, or no saved prefix at all ({error}).", "Delete it, and have it written anew."
+            f"{path} is damaged, or no saved prefix at all ({error}).",
+            "Give one that dflash-mlx wrote, or the name of a new one.",
         ) from error
     return Conversation(saved.messages, saved.template)
 
@@ -159,13 +137,6 @@ def _is_message(value: object) -> bool:
     )
 
 
-def _tensors(file: Path) -> tuple[Arrays, dict[str, str]]:
-    """The tensors of a file, not read yet, and its metadata."""
-    with safe_open(file, framework="numpy"):  # checks their places against the file's size, before MLX believes them
-        pass
-    return mx.load(str(file), format="safetensors", return_metadata=True)  # type: ignore[return-value]
-
-
 def _header(file: Path, metadata: Mapping[str, str], fingerprint: Mapping[str, Any]) -> _Saved:
     """The header of a file of this version, saved with this pair. Raises TypeError or ValueError where it is none of ours."""
     try:
@@ -178,13 +149,13 @@ def _header(file: Path, metadata: Mapping[str, str], fingerprint: Mapping[str, A
     if version != VERSION:
         raise RequestError(
             f"{file} has format version {version}, this dflash-mlx reads version {VERSION}.",
-            "Delete it, and have it written anew.",
+            "Give the name of a new file.",
         )
     for part, ours in fingerprint.items():
         if not isinstance(theirs, dict) or theirs.get(part) != ours:
             raise RequestError(
                 f"{file} was saved with another {part} than this pair has.",
-                "Load the pair that it was saved with, or delete it and have it written anew.",
+                "Load the pair that it was saved with, or give the name of a new file.",
             )
     return _Saved(**header)
 
@@ -260,39 +231,3 @@ def _read(sequence: TokenSequence, checkpoints: Sequence[Checkpoint]) -> None:
         buffer.reserve(sequence.position)
         mx.eval(buffer.arrays)
     mx.eval(sequence.arrays, [checkpoint.arrays for checkpoint in checkpoints])
-
-
-@contextmanager
-def _replacing(file: Path) -> Iterator[BinaryIO]:
-    """A stream whose content takes the file's place at once, when it is whole and on the disk."""
-    try:
-        # a folder of its own beside the file: on the same disk, and gone whatever happens
-        with TemporaryDirectory(prefix=".dflash-mlx-", dir=file.parent) as folder:
-            part = Path(folder) / "part"
-            with part.open("wb") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            part.replace(file)
-    except OSError as error:
-        raise RequestError(
-            f"{file} cannot be written ({error.strerror}).", "Make room, or give a file where you may write."
-        ) from error
-
-
-def _write(stream: BinaryIO, arrays: Arrays, metadata: Mapping[str, str]) -> None:
-    """The safetensors format. `mx.save_safetensors` would first copy all that is no array of its own: whole contexts."""
-    header: dict[str, Any] = {"__metadata__": metadata}
-    end = 0
-    for name, array in arrays.items():
-        header[name] = {
-            "dtype": DTYPES[array.dtype],
-            "shape": array.shape,
-            "data_offsets": [end, end + array.nbytes],
-        }
-        end += array.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    stream.write(len(text).to_bytes(8, "little") + text)
-    for array in arrays.values():
-        stream.write(memoryview(mx.contiguous(array).view(mx.uint8)))  # type: ignore[arg-type]

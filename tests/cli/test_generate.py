@@ -165,6 +165,32 @@ def test_json_leaves_stderr_empty(run):
     assert run("generate", PROMPT, "--json").err == ""
 
 
+def test_a_prompt_cache_is_written_and_then_used(run, demo, tmp_path):
+    file = str(tmp_path / "cache")
+    answer = demo.generate(PROMPT).text + "\n"
+    tokens = demo.generate(PROMPT).statistics.prompt_tokens
+    code, out, err = run("generate", PROMPT, "--prompt-cache", file)
+    assert (code, out) == (0, answer) and err.startswith(f"prompt cache: {file} was written.\n")
+    written = (tmp_path / "cache").read_bytes()
+    code, out, err = run("generate", PROMPT, "--prompt-cache", file)
+    assert (code, out) == (0, answer) and err.startswith(
+        f"prompt cache: {file} has {tokens - 1} of the prompt's {tokens} tokens.\n"
+    )
+    err = run("generate", "Leo buys 12 apples and eats 5.", "--prompt-cache", file).err
+    assert "prompt cache: " in err and "delete it first" in err.splitlines()[0]
+    assert (tmp_path / "cache").read_bytes() == written
+    assert run("generate", PROMPT, "--prompt-cache", file, "--quiet") == (0, answer, "")
+    code, out, err = run("generate", PROMPT, "--prompt-cache", file, "--json")
+    assert err == "" and objects(out)[-1]["statistics"]["cached_prompt_tokens"] == tokens - 1
+
+
+def test_a_prompt_cache_of_another_pair_is_refused(run, tmp_path):
+    file = str(tmp_path / "cache")
+    run("generate", PROMPT, "--prompt-cache", file)
+    code, out, err = run("generate", PROMPT, "--prompt-cache", file, "--drafter", "none")
+    assert (code, out) == (2, "") and "saved with another drafter than this pair has" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -190,6 +216,9 @@ def test_json_leaves_stderr_empty(run):
         (["--stop", ""], '--stop ""'),
         (["--json", "--show-drafts"], "--json and --show-drafts"),
         (["--raw", "--system", "Answer briefly."], "--system"),
+        (["--prompt-cache", "no/folder/cache"], "no/folder"),
+        (["--prompt-cache", "."], "is no file"),
+        (["--prompt-cache", __file__], "test_generate.py is damaged, or no saved prefix"),
         (["--model", "no/where/to/be/found"], "no/where/to/be/found"),
         (["--model", "owner/model"], "owner/model"),
         (["--drafter", "no/where/to/be/found"], "no/where/to/be/found"),
