@@ -158,8 +158,8 @@ class Pair:
             template: further variables of the chat template.
 
         Raises:
-            RequestError: `load` names no such file, or one that was saved with another pair.
-            CheckpointError: the file is damaged.
+            RequestError: there is no such file, it was saved with another pair, or a variable is none of a template.
+            CheckpointError: the file is damaged, or none of ours.
             MemoryBudgetError: what it holds does not fit into this machine's memory.
         """
         cache = PrefixCache(checkpoint_bytes)

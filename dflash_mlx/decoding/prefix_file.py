@@ -80,8 +80,8 @@ def load(
         check_room: called with the tokens and the bytes of the checkpoints, before they are read; raises where they do not fit.
 
     Raises:
-        RequestError: there is no such file, it is none of ours, or it was saved with another pair.
-        CheckpointError: it is damaged.
+        RequestError: there is no such file, or it was saved with another pair.
+        CheckpointError: it is damaged, or none of ours.
         what `check_room` raises.
     """
     file = tensor_file.find(path)

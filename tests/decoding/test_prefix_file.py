@@ -38,7 +38,7 @@ def prompt_of(target: str) -> list[int]:
 
 def answer(pair: dm.Pair, prompt: list[int], cached: PrefixCache, **options: Any) -> tuple[Any, ...]:
     """Tokens, drafts, and how much of the prompt was not read."""
-    options = {"max_tokens": 20, "block_size": 4 if pair.drafter else 1, "marks": (len(prompt) - 1,), **options}
+    options = {"max_tokens": 12, "block_size": 4 if pair.drafter else 1, "marks": (len(prompt) - 1,), **options}
     chunks = list(pair._stream(prompt, cache=cached, **options))
     tokens = [token for chunk in chunks for token in chunk.token_ids]
     return tokens, [chunk.drafted for chunk in chunks], chunks[-1].statistics.cached_prompt_tokens
@@ -74,8 +74,8 @@ def test_what_is_loaded_goes_on_as_what_was_saved(target: str, drafter: str | No
     tokens, *_ = answer(pair, prompt[:90], cached, marks=(20, 40, 89))
     loaded = copy_of(pair, cached, tmp_path / "prefix")
     assert loaded.token_ids == cached.token_ids == prompt[:90] + tokens[:-1]
-    # on from the end, from inside, from the beginning; each then has read as much as the other
-    for follows in ([*prompt[:90], *tokens, 7, 8], prompt[:90], [*prompt[:50], 1, 2], prompt[:30], [5, 6]):
+    # on from the end, from inside, from the beginning
+    for follows in ([*prompt[:90], *tokens, 7, 8], [*prompt[:50], 1, 2], prompt[:30], [5, 6]):
         assert answer(pair, follows, loaded) == answer(pair, follows, cached)
 
 
@@ -106,7 +106,7 @@ def test_saving_in_the_middle_of_an_answer_changes_nothing(tmp_path: Path) -> No
     for target, drafter in (("target_qwen3", "dflash1_swa"), ("target_qwen3_5", "dflash2_swa")):
         pair, prompt, cached = fixture_pair(target, drafter), prompt_of(target)[:60], PrefixCache(10**9)
         said, drafted = [], []
-        for chunk in pair._stream(prompt, cache=cached, marks=(59,), block_size=4, max_tokens=20):
+        for chunk in pair._stream(prompt, cache=cached, marks=(59,), block_size=4, max_tokens=12):
             said += chunk.token_ids
             drafted.append(chunk.drafted)
             prefix_file.save(tmp_path / "prefix", cached, {}, SILENCE)
@@ -422,14 +422,14 @@ def test_a_prompt_cache_gives_the_same_answer_without_reading(target: str, draft
     prompt = prompt_of(target)[:90]
 
     def ask(prompt: list[int], **options: Any) -> tuple[Any, ...]:
-        chunks = list(pair.stream(prompt, max_tokens=20, block_size=size, **options))
+        chunks = list(pair.stream(prompt, max_tokens=9, block_size=size, **options))
         return chunks[-1].statistics.cached_prompt_tokens, [(chunk.token_ids, chunk.drafted) for chunk in chunks]
 
     first = ask(prompt, prompt_cache=file)
     assert first == ask(prompt)
     written = file.read_bytes()
     assert ask(prompt, prompt_cache=file) == (89, first[1])
-    for end in (1, 5, 60):  # tokens that differ
+    for end in (1, 60):  # tokens that differ
         other = [*prompt[:-end], *range(end)]
         cached, said = ask(other, prompt_cache=str(file))
         assert cached >= 90 - 8 * max(end, 8) and said == ask(other)[1]
