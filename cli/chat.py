@@ -111,13 +111,14 @@ def _talk(conversation: "Conversation") -> None:
     from .chat_keyboard import Keyboard
     from .chat_repl import Repl
     from .chat_reply import LiveReply, PlainReply
+    from .chat_screen import tell
 
     def new_reply(capacity: int) -> "Reply":
         console = Console(file=sys.stdout)
         live = console.is_terminal and not console.is_dumb_terminal
         return LiveReply(capacity) if live else PlainReply(capacity, told=True)
 
-    note(f"{conversation.title}. /help says what there is to type.")
+    tell(f"{conversation.title}. /help says what there is to type.")
     Repl(conversation, Keyboard(), new_reply).run()
 
 

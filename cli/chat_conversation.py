@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed")
 SETTINGS = (*SAMPLING, "max_tokens", "block_size", "verify", "effort")
 EFFORT = "reasoning_effort"  # what templates that know it call it
-REPLY = 256  # tokens that a reply must have room for, or as many as it may have
+REPLY = 256  # tokens that a reply must have room for; fewer where it may not have so many, or the context is tiny
 REMEMBERED = 50  # replies whose figures are kept
 
 
@@ -69,19 +69,9 @@ class Conversation:
         self.thought = self.generated = 0
 
     def answer(self, text: str, edit: bool = False, progress: Callable[[int, int], None] | None = None) -> "Generator[Chunk]":
-        """Says something and answers it, or with `edit` says it instead of the newest message. As `Session.send`.
-
-        Raises:
-            RequestError: likewise, and when there is no room for a reply: see `full`.
-        """
-        room = self.capacity - self.session.prompt_tokens(text, edit)
+        """Says something and answers it, or with `edit` says it instead of the newest message. As `Session.send`."""
         options = {**self._options, "progress": progress}
-        if room < min(REPLY, options["max_tokens"]):
-            raise RequestError(
-                f"the context of {self.capacity} tokens has no room for this message and a reply.",
-                "Shorten the message, or /clear the conversation.",
-            )
-        options["max_tokens"] = min(room, options["max_tokens"])
+        options["max_tokens"] = min(options["max_tokens"], max(1, self.capacity - self.session.prompt_tokens(text, edit)))
         return self._count(self.session.edit(text, **options) if edit else self.session.send(text, **options))
 
     def _count(self, chunks: "Iterator[Chunk]") -> "Generator[Chunk]":
@@ -98,33 +88,41 @@ class Conversation:
                 self.generated += last.statistics.generated_tokens
 
     def full(self, text: str, edit: bool = False) -> bool:
-        """Whether a message leaves no room for a reply."""
-        return self.session.prompt_tokens(text, edit) + min(REPLY, self._options["max_tokens"]) > self.capacity
+        """Whether a message leaves no room for a reply, because of what was said before.
+
+        Raises:
+            RequestError: it would leave none in a new conversation.
+        """
+        session = self.session
+        if session.prompt_tokens(text, edit) <= self._longest_prompt:
+            return False
+        said = session.messages
+        session.messages = said[: session.system is not None]
+        alone = session.prompt_tokens(text)
+        session.messages = said
+        if alone > self._longest_prompt:
+            raise RequestError(f"this message takes {alone} tokens, of the context's {self.capacity}.", "Shorten it.")
+        return True
 
     def drop_oldest(self, text: str, edit: bool = False) -> int:
         """Forgets the oldest turns until a message takes no more than three quarters of the context; returns how many.
 
         Not only until it fits: the next message would be too long again, and each time all is read anew that remains.
-
-        Raises:
-            RequestError: the message is too long by itself. Nothing is forgotten.
         """
-        before, dropped = self.session.messages, 0
+        dropped, most = 0, min(self._longest_prompt, self.capacity * 3 // 4)
         with suppress(RequestError):  # there is no older one
-            while self.session.prompt_tokens(text, edit) > self.capacity * 3 // 4:
+            while self.session.prompt_tokens(text, edit) > most:
                 if edit or sum(message["role"] == "user" for message in self.session.messages) > 1:
                     self.session.drop_oldest()
                 else:
                     self.session.undo()
                 dropped += 1
-        if self.full(text, edit):
-            alone = self.session.prompt_tokens(text, edit)
-            self.session.messages = before
-            raise RequestError(
-                f"this message takes {alone} tokens by itself, the context has {self.capacity}, reply included.",
-                "Shorten it.",
-            )
         return dropped
+
+    @property
+    def _longest_prompt(self) -> int:
+        """The tokens of a prompt that leaves room for a reply."""
+        return self.capacity - min(REPLY, self.capacity // 4, self._options["max_tokens"])
 
     @property
     def title(self) -> str:
@@ -217,6 +215,8 @@ class Conversation:
     def change_model(self, model: str, drafter: str | None) -> None:
         """Goes on with another pair, which reads the conversation anew. If that fails, with the one before, loaded again.
 
+        A block size that the other one does not have becomes "auto".
+
         Raises:
             DFlashError: the other one cannot be loaded.
         """
@@ -247,6 +247,10 @@ class Conversation:
         known = {name: value for name, value in template.items() if pair.tokenizer.knows(name)}
         enter(pair, known)
         self.model, self.drafter = model, drafter
+        try:
+            self._check()
+        except RequestError:  # the drafter was trained for fewer rows, or there is none
+            self._chosen = {**self._chosen, "block_size": "auto"}
 
 
 def _value(text: str) -> int | float | str | None:

@@ -4,10 +4,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
-from rich.markdown import Heading, Markdown
+from rich.markdown import Heading, ListItem, Markdown
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
 @cache
@@ -22,10 +22,17 @@ class _LeftHeading(Heading):
     LEVEL_ALIGN = {}
 
 
+class _SteadyItem(ListItem):
+    """An item of a list that stays where it is when the list comes to its tenth."""
+
+    def render_number(self, console: "Console", options: "ConsoleOptions", number: int, last_number: int) -> "RenderResult":
+        return super().render_number(console, options, number, max(number, 10))
+
+
 class _Block(Markdown):
     """Markdown with the model's own line breaks, and with links that show where they lead."""
 
-    elements = {**Markdown.elements, "heading_open": _LeftHeading}
+    elements = {**Markdown.elements, "heading_open": _LeftHeading, "list_item_open": _SteadyItem}
 
     def __init__(self, markup: str) -> None:
         super().__init__("", hyperlinks=False)

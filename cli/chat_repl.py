@@ -14,8 +14,7 @@ from .chat_conversation import Conversation
 from .chat_figures import advice, picture
 from .chat_keyboard import Keyboard, silent_keys
 from .chat_reply import Reply, without_markers
-from .chat_screen import columns
-from .render import VISIBLE, note
+from .chat_screen import columns, tell
 
 if TYPE_CHECKING:
     from dflash_mlx import Chunk
@@ -49,14 +48,14 @@ class Repl:
                 else:
                     getattr(self, f"_{command.name}")(command.argument)
             except DFlashError as error:
-                note(f"{error.message}\n{error.hint}")
+                tell(f"{error.message}\n{error.hint}")
             except EOFError:
                 return
             except KeyboardInterrupt:
                 if self._interrupted:
                     raise typer.Exit(130) from None
                 self._interrupted = True
-                note("Ctrl-C again leaves.")
+                tell("Ctrl-C again leaves.")
 
     def _say(self, text: str, edit: bool = False) -> None:
         conversation = self._conversation
@@ -77,18 +76,18 @@ class Repl:
         if last:
             self._warn()
         else:
-            note("Stopped before the reply began: the conversation is as before.")
+            tell("Stopped before the reply began: the conversation is as before.")
 
     def _make_room(self, text: str, edit: bool) -> bool:
         """Asks what to do about a message for which the context has no room."""
-        note(
+        tell(
             f"The context of {self._conversation.capacity} tokens is full.\n"
             "drop: forget the oldest turns until this fits. keep: forget nothing, and shorten the message or /clear."
         )
         if not self._keyboard.choose("drop or keep? ", "drop", "keep"):
             return False
         dropped = self._conversation.drop_oldest(text, edit)
-        note(f"The oldest {'turn is' if dropped == 1 else f'{dropped} turns are'} forgotten.")
+        tell(f"The oldest {'turn is' if dropped == 1 else f'{dropped} turns are'} forgotten.")
         return True
 
     def _warn(self) -> None:
@@ -97,14 +96,14 @@ class Repl:
         used = conversation.used
         near = used >= NEAR * conversation.capacity
         if near and not self._warned:
-            note(
+            tell(
                 f"The context is {used / conversation.capacity:.0%} full ({used} of {conversation.capacity} tokens). "
                 "When it is full, the oldest turns can be dropped; /clear starts anew."
             )
         self._warned = near
 
     def _help(self, argument: str) -> None:
-        note(help_text(columns()))
+        tell(help_text(columns()))
 
     def _retry(self, argument: str) -> None:
         self._say(self._conversation.newest(), edit=True)
@@ -114,24 +113,24 @@ class Repl:
 
     def _undo(self, argument: str) -> None:
         self._draft = self._conversation.session.undo()
-        note("Taken back; it stands at the prompt.")
+        tell("Taken back; it stands at the prompt.")
 
     def _clear(self, argument: str) -> None:
         self._conversation.clear()
-        note("Started anew.")
+        tell("Started anew.")
 
     def _system(self, text: str) -> None:
         session = self._conversation.session
         if text:
             session.system = None if text == "none" else text
-        note(f"system message: {_visible(session.system)}" if session.system else "There is no system message.")
+        tell(f"system message: {session.system}" if session.system else "There is no system message.")
 
     def _think(self, word: str) -> None:
         if word == "show":
-            note(_visible(without_markers(self._conversation.last_thought())) or "The newest reply has no thinking.")
+            tell(without_markers(self._conversation.last_thought()) or "The newest reply has no thinking.")
         elif word in ("on", "off"):
             self._conversation.think(word == "on")
-            note(f"The model {'thinks' if word == 'on' else 'does not think'} before it answers, from the next message on.")
+            tell(f"The model {'thinks' if word == 'on' else 'does not think'} before it answers, from the next message on.")
         else:
             near = nearest(word, WORDS["think"])
             raise RequestError(
@@ -145,38 +144,36 @@ class Repl:
             self._conversation.set(name, value)
         settings = self._conversation.settings
         for shown in [name] if name in settings else settings:
-            note(f"{shown} {settings[shown]}")
+            tell(f"{shown} {settings[shown]}")
 
     def _stats(self, argument: str) -> None:
         conversation = self._conversation
         if not conversation.replies:
             raise RequestError("there was no reply yet.", "Say something first.")
         replies = list(conversation.replies)
-        note(picture(replies, columns(), ascii_only=not _unicode()))
+        tell(picture(replies, columns(), ascii_only=not _unicode()))
         temperature, drafter = conversation.settings["temperature"], conversation.pair.drafter is not None
         for sentence in advice(replies, temperature, conversation.thought / max(1, conversation.generated), drafter):
-            note(sentence)
+            tell(sentence)
 
     def _save(self, path: str) -> None:
         self._conversation.session.save(path)
-        note(f"Kept in {path}.")
+        tell(f"Kept in {path}.")
 
     def _load(self, path: str) -> None:
         self._conversation.open(path)
         turns = sum(message["role"] == "user" for message in self._conversation.session.messages)
-        note(f"{turns} turn{'s' * (turns != 1)} from {path}.")
+        tell(f"{turns} turn{'s' * (turns != 1)} from {path}.")
 
     def _model(self, argument: str) -> None:
         conversation = self._conversation
         if argument:
             name, drafter = (*argument.split(maxsplit=1), "auto", "")[:2]
+            before = conversation.settings["block_size"]
             conversation.change_model(name, None if drafter == "none" else drafter)
-        note(conversation.title)
-
-
-def _visible(text: str) -> str:
-    """A text that does not command the terminal."""
-    return text.translate(VISIBLE)
+            if (block_size := conversation.settings["block_size"]) != before:
+                tell(f"block_size {block_size}, no longer {before}")
+        tell(conversation.title)
 
 
 def _unicode() -> bool:

@@ -2,9 +2,11 @@
 
 import re
 import shutil
+import sys
+import textwrap
 from itertools import takewhile
 
-from .render import write
+from .render import VISIBLE, note, write
 
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 # Terminals disagree how wide joined emoji are. A line that may still change must not wrap, whatever its terminal thinks of its
@@ -57,3 +59,11 @@ def columns() -> int:
 def rows() -> int:
     """The terminal's height."""
     return shutil.get_terminal_size().lines
+
+
+def tell(text: str) -> None:
+    """Puts text on stderr; on a terminal broken between words, and unable to command it."""
+    if sys.stderr.isatty():
+        filled = (textwrap.wrap(line, columns(), break_long_words=False, replace_whitespace=False) for line in text.split("\n"))
+        text = "\n".join("\n".join(lines) for lines in filled).translate(VISIBLE)
+    note(text)
