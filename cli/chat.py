@@ -1,5 +1,6 @@
 """`dflash-mlx chat`: a conversation, on a terminal or through pipes."""
 
+import errno
 import io
 import logging
 import sys
@@ -29,7 +30,7 @@ from .options import (
     Verify,
     default_model,
 )
-from .render import Progress, note
+from .render import Progress, abandon, note
 
 if TYPE_CHECKING:
     from dflash_mlx import Pair
@@ -91,10 +92,10 @@ def chat(
                 pair.calibrate(chosen["verify"], progress.measuring)
         return pair
 
+    logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who wants to talk
     from dflash_mlx.decoding.sampling import Sampling, check_sampling
 
     check_sampling(Sampling(**given))  # before a model is loaded for nothing
-    logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who wants to talk
     from .chat_conversation import Conversation
 
     names = default_model(quiet=False) if model is None else model, None if drafter == "none" else drafter
@@ -106,20 +107,26 @@ def chat(
 
 
 def _talk(conversation: "Conversation") -> None:
-    from rich.console import Console
+    from prompt_toolkit.utils import is_dumb_terminal
 
-    from .chat_keyboard import Keyboard
+    from .chat_keyboard import Keyboard, Lines
     from .chat_repl import Repl
     from .chat_reply import LiveReply, PlainReply
     from .chat_screen import tell
 
+    dumb = is_dumb_terminal()
+
     def new_reply(capacity: int) -> "Reply":
-        console = Console(file=sys.stdout)
-        live = console.is_terminal and not console.is_dumb_terminal
-        return LiveReply(capacity) if live else PlainReply(capacity, told=True)
+        return LiveReply(capacity) if sys.stdout.isatty() and not dumb else PlainReply(capacity, told=True)
 
     tell(f"{conversation.title}. /help says what there is to type.")
-    Repl(conversation, Keyboard(), new_reply).run()
+    try:
+        Repl(conversation, Lines() if dumb else Keyboard(), new_reply).run()
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        abandon(sys.stdout)  # the terminal is gone
+        raise typer.Exit(1) from None
 
 
 def _pipe(conversation: "Conversation") -> None:

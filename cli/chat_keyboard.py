@@ -20,8 +20,9 @@ from dflash_mlx import user_cache
 
 from .chat_commands import COMMANDS, WORDS
 from .chat_conversation import SETTINGS
+from .render import note
 
-KEPT = 1000  # messages in the history
+KEPT, LONGEST = 1000, 10_000  # messages in the history, and characters of one
 
 
 class Keyboard:
@@ -63,6 +64,30 @@ class Keyboard:
         except (EOFError, KeyboardInterrupt):
             return False
         return yes.startswith(word)
+
+
+class Lines:
+    """Asks likewise where the terminal can only show text: a line is a message, unless it ends with a backslash."""
+
+    def ask(self, default: str = "") -> str:
+        """As `Keyboard.ask`, but the default can only be shown."""
+        if default:
+            note(f"it was: {default}")
+        lines = [self._line("> ")]
+        while lines[-1].endswith("\\"):
+            lines[-1:] = [lines[-1][:-1], self._line("  ")]
+        return "\n".join(lines)
+
+    def choose(self, question: str, yes: str, no: str) -> bool:
+        """As `Keyboard.choose`."""
+        return bool(answer := self._line(question).strip().lower()) and yes.startswith(answer)
+
+    def _line(self, question: str) -> str:
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        if not (line := sys.stdin.readline()):
+            raise EOFError
+        return line.rstrip("\n")
 
 
 @contextmanager
@@ -110,8 +135,9 @@ class _Messages(History):
         return reversed(self._kept())
 
     def store_string(self, string: str) -> None:
-        """Adds a message, also to what other chats have added meanwhile."""
-        user_cache.write(self.file, [*self._kept(), string][-KEPT:], private=True)
+        """Adds a message to what is there, by now maybe from other chats too."""
+        if len(string) <= LONGEST:
+            user_cache.write(self.file, [*self._kept(), string][-KEPT:], private=True)
 
     def _kept(self) -> list[str]:
         kept = user_cache.read(self.file)

@@ -12,7 +12,7 @@ from dflash_mlx.errors import DFlashError, RequestError
 from .chat_commands import WORDS, help_text, nearest, parse
 from .chat_conversation import Conversation
 from .chat_figures import advice, picture
-from .chat_keyboard import Keyboard, silent_keys
+from .chat_keyboard import Keyboard, Lines, silent_keys
 from .chat_reply import Reply, without_markers
 from .chat_screen import columns, tell
 
@@ -25,7 +25,7 @@ NEAR = 0.85  # of the context in use: time to say so
 class Repl:
     """Reads messages and commands until the user leaves."""
 
-    def __init__(self, conversation: Conversation, keyboard: Keyboard, new_reply: Callable[[int], Reply]) -> None:
+    def __init__(self, conversation: Conversation, keyboard: Keyboard | Lines, new_reply: Callable[[int], Reply]) -> None:
         """new_reply: makes what shows a reply, for a context of so many tokens."""
         self._conversation, self._keyboard, self._new_reply = conversation, keyboard, new_reply
         self._draft = ""  # what stands at the next prompt already
@@ -109,7 +109,8 @@ class Repl:
         self._say(self._conversation.newest(), edit=True)
 
     def _edit(self, text: str) -> None:
-        self._say(text or self._keyboard.ask(self._conversation.newest()).strip(), edit=True)
+        if text := text or self._keyboard.ask(self._conversation.newest()).strip():
+            self._say(text, edit=True)
 
     def _undo(self, argument: str) -> None:
         self._draft = self._conversation.session.undo()

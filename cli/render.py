@@ -26,10 +26,10 @@ def write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _abandon(sys.stdout)
+        abandon(sys.stdout)
         raise typer.Exit(0) from None
     except OSError as error:
-        _abandon(sys.stdout)
+        abandon(sys.stdout)
         note(f"error: stdout cannot be written ({error.strerror}).\nMake room, or send the text elsewhere.")
         raise typer.Exit(1) from None
 
@@ -39,10 +39,10 @@ def note(line: str) -> None:
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:
-        _abandon(sys.stderr)
+        abandon(sys.stderr)
 
 
-def _abandon(stream: TextIO) -> None:
+def abandon(stream: TextIO) -> None:
     """Sends what a broken stream still holds to nowhere, or the interpreter would complain on its way out."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

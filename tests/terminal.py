@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pexpect
 import pyte
 
-LONGEST = 20  # seconds to wait for a text
+LONGEST = 60  # seconds to wait for a text
 PROMPT = "\x1b[?2004h"  # what prompt_toolkit begins with, wherever the prompt stands
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -46,6 +47,7 @@ main()
 """
 ANCHOR = "The anchor is the newest token of the text."
 FIGURES = "tok/s"
+DEMO_CHAT = ("chat", "--model", "demo", "--block-size", "4")
 CTRL_C, CTRL_D, ALT_ENTER, UP = "\x03", "\x04", "\x1b\r", "\x1b[A"
 
 
@@ -172,8 +174,52 @@ def test_forty_columns_without_colours_and_a_context_that_fills_up(small: Path) 
 
 
 def test_lines_of_a_pipe_are_answered_and_nothing_else(small: Path) -> None:
-    command = [sys.executable, "-c", "from dflash_mlx.cli import main; main()", "chat", "--model", str(small / "target")]
-    command += ["--drafter", str(small / "drafter"), "--block-size", "4", "--think"]
-    lines = ["What is the anchor?", "", "/undo", "word " * 600, *["What is the anchor?"] * 9]
+    command = [sys.executable, "-c", "from dflash_mlx.cli import main; main()", "chat", "--think", "--block-size", "4"]
+    command += ["--model", str(small / "target"), "--drafter", str(small / "drafter")]
+    lines = ["What is 3 x 4?", "", "/undo", "word " * 600, *["What is the anchor?"] * 9]
     result = subprocess.run(command, input="\n".join(lines).encode() + b"\n\xff\n", capture_output=True)
+    out, err = result.stdout.decode(), result.stderr.decode().splitlines()
+    assert out.startswith("The answer is 12.\n") and out.count(ANCHOR) == 9 and "think" not in out
+    assert err[0].startswith("error: line 4: this message takes ")
+    assert err[2].startswith("The context is full") and err[-2] == "error: line 14: byte 0xff is not UTF-8."
     assert result.returncode == 2
+
+
+@pytest.mark.parametrize("where", ["at the prompt", "in the middle of a reply"])
+def test_a_terminal_that_disappears_ends_the_chat_without_a_word(where: str) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + SLOW, *DEMO_CHAT],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TERM": "xterm"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = ""
+    while PROMPT not in shown:
+        shown += os.read(ours, 4096).decode(errors="replace")
+    if where != "at the prompt":
+        os.write(ours, b"Go on\r")
+        while FIGURES not in shown:
+            shown += os.read(ours, 4096).decode(errors="replace")
+    os.close(ours)
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert len(err.decode().splitlines()) == 1  # the greeting
+
+
+def test_a_dumb_terminal_gets_no_escape_codes() -> None:
+    chat = Chat(SLOW, TERM="dumb")
+    for typed, expected in (
+        ("", "/help"),
+        ("What is \\\rthe anchor?\r", ANCHOR),
+        ("/edit\r", "it was: What is \nthe anchor?"),
+        ("What is 3 + 4?\r", "The answer is 7."),
+    ):
+        chat.child.send(typed)
+        chat.until(*expected.split("\n"))
+    chat.until("> ")
+    chat.child.send(CTRL_D)
+    assert chat.end() == 0 and "\x1b" not in chat.screen.raw
