@@ -32,7 +32,7 @@ class Conversation:
         session: the turns so far.
         capacity: how many tokens prompt and reply can have together.
         replies: figures of the newest replies.
-        thought, generated: tokens of these replies that were thinking, and all.
+        thought, generated: tokens of this model's replies that were thinking, and all.
     """
 
     pair: "Pair"
@@ -123,6 +123,11 @@ class Conversation:
     def _longest_prompt(self) -> int:
         """The tokens of a prompt that leaves room for a reply."""
         return self.capacity - min(REPLY, self.capacity // 4, self._options["max_tokens"])
+
+    @property
+    def loaded(self) -> bool:
+        """False: neither another model could be loaded, nor the old one again."""
+        return hasattr(self, "pair")
 
     @property
     def title(self) -> str:

@@ -53,11 +53,11 @@ def picture(replies: "Sequence[Statistics]", columns: int, ascii_only: bool = Fa
         ascii_only: where it cannot show blocks.
     """
 
-    def bars(title: str, rows: list[tuple[str, float, str]]) -> list[str]:
+    def bars(title: str, rows: list[tuple[str, float, str]], most: float = 0) -> list[str]:
         if not rows:
             return []
         labels, ends = max(len(label) for label, _, _ in rows), max(len(end) for _, _, end in rows)
-        room, most = max(4, min(40, columns - labels - ends - 4)), max(value for _, value, _ in rows) or 1
+        room, most = max(4, min(40, columns - labels - ends - 4)), most or max(value for _, value, _ in rows) or 1
         return ["", title, *(f"{label:>{labels}} {_bar(value / most, room, ascii_only)} {end}" for label, value, end in rows)]
 
     plain = next((reply.plain_tokens_per_second for reply in reversed(replies) if reply.plain_tokens_per_second), None)
@@ -68,6 +68,7 @@ def picture(replies: "Sequence[Statistics]", columns: int, ascii_only: bool = Fa
     lines = bars(
         "drafts accepted, by their place in the block",
         [(str(place), rate, f"{rate:.0%}") for place, rate in enumerate(acceptance(replies), 1)],
+        most=1,
     )
     lines += bars("block sizes used", [(str(size), count, f"{count}x") for size, count in widths.items()])
     lines += bars(
@@ -77,7 +78,7 @@ def picture(replies: "Sequence[Statistics]", columns: int, ascii_only: bool = Fa
     prompt = sum(reply.prompt_tokens for reply in replies)
     known = sum(reply.cached_prompt_tokens for reply in replies)
     lines += ["", f"prompts: {prompt} tokens, {known} of them read before"]
-    return "\n".join(lines[1:] if lines[0] == "" else lines)
+    return "\n".join(lines).lstrip("\n")
 
 
 def advice(replies: "Sequence[Statistics]", temperature: float, thought: float, drafter: bool) -> list[str]:

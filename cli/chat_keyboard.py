@@ -1,7 +1,7 @@
 """What the user types: several lines, the history of earlier chats, completion of commands."""
 
-import select
 import sys
+import termios
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -93,34 +93,35 @@ class Lines:
 @contextmanager
 def silent_keys() -> Iterator[None]:
     """Keeps what is typed meanwhile for the next prompt, unseen: it would stand in the middle of the reply. Ctrl-C works."""
-    import termios
-
-    try:
-        before = termios.tcgetattr(sys.stdin)
-    except (termios.error, OSError):
+    if not _terminal_is_there():
         yield
         return
-    silent = [*before]
+    before, silent = termios.tcgetattr(sys.stdin), termios.tcgetattr(sys.stdin)
     silent[3] &= ~termios.ECHO
     termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
     try:
         yield
     finally:
-        try:
+        if _terminal_is_there():
             termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
-        except termios.error:  # the terminal is gone
-            pass
 
 
 class _Terminal(Vt100Input):
     """A terminal's input that ends when the terminal is gone: prompt_toolkit itself would go on asking."""
 
     def read_keys(self) -> list[KeyPress]:
-        poll = select.poll()
-        poll.register(self.fileno(), select.POLLIN)
-        if any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0)):
+        keys = super().read_keys()
+        if not keys and not _terminal_is_there():
             self.stdin_reader.closed = True
-        return super().read_keys()
+        return keys
+
+
+def _terminal_is_there() -> bool:
+    try:
+        termios.tcgetattr(sys.stdin)
+    except (termios.error, OSError):
+        return False
+    return True
 
 
 class _Messages(History):

@@ -29,20 +29,28 @@ class Repl:
         """new_reply: makes what shows a reply, for a context of so many tokens."""
         self._conversation, self._keyboard, self._new_reply = conversation, keyboard, new_reply
         self._draft = ""  # what stands at the next prompt already
-        self._interrupted = False  # whether Ctrl-C was the last thing that happened
+        self._interrupted = False  # whether Ctrl-C came since the last line
         self._warned = False
 
     def run(self) -> None:
         """Answers and obeys. Ends with Ctrl-D, /quit, or, by an exit code of its own, with Ctrl-C twice."""
-        while True:
+        while self._conversation.loaded:
             try:
                 draft, self._draft = self._draft, ""
                 line = self._keyboard.ask(draft)
-                self._interrupted = False
+            except EOFError:
+                return
+            except KeyboardInterrupt:
+                if self._interrupted:
+                    raise typer.Exit(130) from None
+                self._interrupted = True
+                tell("Ctrl-C again leaves.")
+                continue
+            self._interrupted = False
+            try:
                 command = parse(line)
                 if command is None:
-                    if line.strip():
-                        self._say(line.strip())
+                    self._say(line.strip())
                 elif command.name == "quit":
                     return
                 else:
@@ -52,12 +60,12 @@ class Repl:
             except EOFError:
                 return
             except KeyboardInterrupt:
-                if self._interrupted:
-                    raise typer.Exit(130) from None
                 self._interrupted = True
-                tell("Ctrl-C again leaves.")
+        raise typer.Exit(1)  # neither another model could be loaded, nor the old one again
 
     def _say(self, text: str, edit: bool = False) -> None:
+        if not text:
+            return
         conversation = self._conversation
         if conversation.full(text, edit) and not self._make_room(text, edit):
             self._draft = text
@@ -109,8 +117,7 @@ class Repl:
         self._say(self._conversation.newest(), edit=True)
 
     def _edit(self, text: str) -> None:
-        if text := text or self._keyboard.ask(self._conversation.newest()).strip():
-            self._say(text, edit=True)
+        self._say(text or self._keyboard.ask(self._conversation.newest()).strip(), edit=True)
 
     def _undo(self, argument: str) -> None:
         self._draft = self._conversation.session.undo()

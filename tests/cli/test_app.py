@@ -4,13 +4,15 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 MODULES_OF_HELP = """
 import sys
 from dflash_mlx.cli import main
 try:
-    main(["generate", "--help"])
+    main([sys.argv[1], "--help"])
 except SystemExit:
-    print(sorted({"mlx", "transformers", "mlx_lm", "torch"} & sys.modules.keys()))
+    print(sorted({"mlx", "transformers", "mlx_lm", "torch", "prompt_toolkit"} & sys.modules.keys()))
 """
 
 
@@ -23,8 +25,9 @@ def test_help_names_the_commands(run):
     assert code == 0 and "generate" in out
 
 
-def test_help_does_not_wait_for_the_heavy_libraries():
-    shown = subprocess.run([sys.executable, "-c", MODULES_OF_HELP], capture_output=True, text=True, check=True).stdout
+@pytest.mark.parametrize("command", ["chat", "generate"])
+def test_help_does_not_wait_for_the_heavy_libraries(command):
+    shown = subprocess.run([sys.executable, "-c", MODULES_OF_HELP, command], capture_output=True, text=True, check=True).stdout
     assert shown.splitlines()[-1] == "[]"
 
 

@@ -85,6 +85,15 @@ def test_a_model_that_cannot_be_loaded_brings_the_old_one_back(tmp_path: Path) -
     assert chat.model == "demo" and say(chat, QUESTION, edit=True) == before
 
 
+def test_a_conversation_without_any_model_says_so(tmp_path: Path) -> None:
+    target, drafter = copy(tmp_path / "gone")
+    chat = conversation(target, drafter)
+    shutil.rmtree(target)
+    with pytest.raises(dm.DFlashError):
+        chat.change_model(*copy(tmp_path / "broken", hidden_size=200))
+    assert not chat.loaded
+
+
 @pytest.mark.parametrize(
     "name, value, says",
     [
