@@ -1,13 +1,10 @@
 """Markdown as it grows: which blocks are finished, and how one looks in so many columns."""
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import Heading, ListItem, Markdown
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
 @cache
@@ -25,7 +22,7 @@ class _LeftHeading(Heading):
 class _SteadyItem(ListItem):
     """An item of a list that stays where it is when the list comes to its tenth."""
 
-    def render_number(self, console: "Console", options: "ConsoleOptions", number: int, last_number: int) -> "RenderResult":
+    def render_number(self, console: Console, options: ConsoleOptions, number: int, last_number: int) -> RenderResult:
         return super().render_number(console, options, number, max(number, 10))
 
 
@@ -50,12 +47,12 @@ def split_blocks(text: str) -> list[str]:
     return ["\n".join(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)])]
 
 
-def block_lines(block: str, console: "Console", width: int) -> list[str]:
+def block_lines(block: str, console: Console, width: int) -> list[str]:
     """A block as lines of at most `width` columns, colours and all."""
     return lines_of(_Block(block), console, width)
 
 
-def lines_of(shown: "RenderableType", console: "Console", width: int) -> list[str]:
+def lines_of(shown: RenderableType, console: Console, width: int) -> list[str]:
     """Anything that rich can show, as lines, without the blank ones around it."""
     with console.capture() as capture:
         console.print(shown, width=width)

@@ -4,7 +4,11 @@ import sys
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from rich.console import Console
+from rich.text import Text
+
 from .chat_figures import status_line
+from .chat_markdown import block_lines, lines_of, split_blocks
 from .chat_screen import Screen, columns, rows
 from .render import VISIBLE, note, write
 
@@ -58,8 +62,6 @@ class LiveReply:
 
     def __init__(self, capacity: int) -> None:
         """capacity: how many tokens the context can have."""
-        from rich.console import Console
-
         self._console, self._screen, self._capacity = Console(file=sys.stdout, highlight=False), Screen(), capacity
         self._thought, self._folded = Thought(), False
         self._text = ""  # of the answer, from the first block that can still change
@@ -90,8 +92,6 @@ class LiveReply:
         self._draw(self._status(ENDINGS.get(reason, "")), last=True)
 
     def _draw(self, status: list[str], last: bool = False) -> None:
-        from .chat_markdown import block_lines, split_blocks
-
         width = columns() - 1  # in the last column, terminals differ
         final: list[str] = []
         if (self._text or last) and not self._folded:
@@ -114,10 +114,6 @@ class LiveReply:
 
     def _thinking(self, width: int) -> list[str]:
         """The end of what is being thought."""
-        from rich.text import Text
-
-        from .chat_markdown import lines_of
-
         most = max(1, min(THINKING_ROWS, rows() // 2))
         end = "\n".join(without_markers(self._thought.text).translate(VISIBLE).replace("\r", "").split("\n")[-most:])
         return lines_of(Text(end, style="dim"), self._console, width)[-most:]
@@ -130,10 +126,6 @@ class LiveReply:
 
     def _dim(self, text: str) -> list[str]:
         """Text that is beside the point, as lines."""
-        from rich.text import Text
-
-        from .chat_markdown import lines_of
-
         return lines_of(Text(text, style="dim"), self._console, columns() - 1)
 
 

@@ -6,6 +6,8 @@ import sys
 import textwrap
 from itertools import takewhile
 
+from rich.cells import cell_len
+
 from .render import VISIBLE, note, write
 
 STYLE = re.compile(r"\x1b\[[\d;]*m")
@@ -46,8 +48,6 @@ class Screen:
 
     def _rows(self, line: str) -> int:
         """How many rows a line takes that was drawn before: a terminal that became narrower has broken it, as most do."""
-        from rich.cells import cell_len
-
         return max(1, -(-cell_len(STYLE.sub("", line)) // columns())) if columns() < self._columns else 1
 
 
