@@ -141,14 +141,16 @@ def generate_stream(
     request: Request,
     costs: Callable[[], Costs],
     progress: Callable[[int, int], None] | None = None,
+    note: str | None = None,
 ) -> Iterator[Chunk]:
     """Yields a chunk for the prompt's pass and one for every cycle.
 
     Args:
         costs: gives those of this pair on this machine, where the block size depends on them.
         progress: called during prefill with prompt tokens done and in all.
+        note: what else `Statistics.mode_reason` shall tell.
     """
-    recorder = Recorder(len(request.prompt))
+    recorder = Recorder(len(request.prompt), note)
     answer = _Answer(tokenizer, request)
     with _wired():
         policy = _policy(drafter, request, costs)

@@ -10,9 +10,11 @@ import mlx.core as mx
 from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
 from dflash_mlx.decoding import calibration
 from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.kernel_choice import Choice, Wanted, check_wanted, choose
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling, read_default_sampling
 from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.whole_cycles import use_kernels
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import CheckpointError, DFlashError, PairMismatchError, RequestError
 from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stream, new_request
@@ -35,15 +37,18 @@ class Pair:
         tokenizer: Tokenizer,
         default_sampling: Sampling,
         need: Callable[[int, int, int, bool], Need] | None = None,
+        kernels: Choice | None = None,
     ) -> None:
         """Holds what `load` has checked.
 
         Args:
             default_sampling: for requests that give none.
             need: as `memory.estimate` without the pair's own arguments; None: do not ask.
+            kernels: which are in use, and why not others.
         """
         self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
         self.default_sampling = default_sampling
+        self.kernels = kernels or Choice()
         self._costs_of: dict[bool, Costs] = {}  # by whether verification is exact
 
     def stream(
@@ -94,7 +99,8 @@ class Pair:
         if self._need:
             tokens = len(request.prompt)
             check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
-        return generate_stream(self.target, self.drafter, self.tokenizer, request, lambda: self._costs(request.exact), progress)
+        costs = partial(self._costs, request.exact)
+        return generate_stream(self.target, self.drafter, self.tokenizer, request, costs, progress, self.kernels.reason)
 
     def generate(
         self,
@@ -128,23 +134,29 @@ class Pair:
             statistics=chunks[-1].statistics,
         )
 
-    def calibrate(self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None) -> None:
+    def calibrate(
+        self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None
+    ) -> Costs | None:
         """Measures what cycles cost on this machine, if that is not known yet: a second or two, kept in the user's cache folder.
 
         The first request with an automatic block size does it too, before its first token.
 
         Args:
             progress: called with measurements done and in all, if it comes to measuring.
+
+        Returns:
+            The costs; None: there is nothing to choose between.
         """
         check_verify(verify)
-        if self.drafter and self.drafter.config.block_size > 1:
-            self._costs(verify == "exact", progress)
+        return self._costs(verify == "exact", progress) if self.drafter and self.drafter.config.block_size > 1 else None
 
     def _costs(self, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
         if exact not in self._costs_of:
             assert self.drafter
             sizes = size_in_memory(self.target.module), size_in_memory(self.drafter)
-            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact)
+            kernels = self.target.kernels
+            used = sorted((name, sorted(rows)) for name, rows in kernels.rows.items()), sorted(kernels.row_invariant)
+            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact, used)
             costs = calibration.cached(file)
             if costs is None:
                 costs, undisturbed = calibration.calibrate(self.target, self.drafter, exact, progress)
@@ -160,6 +172,7 @@ def load(
     drafter_bits: int | None = None,
     force: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
+    kernels: Wanted = "auto",
 ) -> Pair:
     """Loads a target and its drafter.
 
@@ -170,8 +183,10 @@ def load(
         drafter_bits: quantise the drafter's projections to this many bits while loading; one that is quantised stays as it is.
         force: do not ask whether the pair and its requests fit into this machine's memory.
         progress: called with the part at work ("target", "drafter", "tokenizer", "first cycle"), parts done, parts in
-            all; and before a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own
-            progress then.
+            all; before a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own
+            progress then; and with "kernels", steps done and in all, if kernels are measured.
+        kernels: Metal kernels to use: "auto": those that are known to be right and faster on this machine, measured at first
+            use of a model and kept in the user's cache folder; "mlx": none, MLX's own ops; names: those, faster or not.
 
     Raises:
         ModelNotFoundError: a name leads nowhere.
@@ -179,13 +194,15 @@ def load(
         CheckpointError: a checkpoint is damaged.
         PairMismatchError: the drafter was made for another target.
         MemoryBudgetError: the pair does not fit into this machine's memory, or a download onto its disk.
-        RequestError: a name is no text or Path, or `drafter_bits` is not a width MLX quantises to.
+        RequestError: a name is no text or Path, `drafter_bits` is not a width MLX quantises to, or `kernels` are unknown or
+            have no Metal to run on.
     """
     for name in (target, *([] if drafter is None else [drafter])):
         if not isinstance(name, str | Path):
             raise RequestError(f"{name!r} is no name of a model.", "Give a folder or a Hub id as text or Path.")
     if drafter is None and drafter_bits is not None:
         raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
+    check_wanted(kernels)
     tell = progress or (lambda part, done, total: None)
     folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
     tell("target", 0, 4)
@@ -211,7 +228,9 @@ def load(
     tell("first cycle", 3, 4)
     check_cycle(loaded, loaded_drafter)
     tell("first cycle", 4, 4)
-    return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), None if force else need)
+    choice = choose(loaded, loaded_drafter, kernels, partial(tell, "kernels"))
+    use_kernels(loaded, loaded_drafter, choice.kernels)
+    return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), None if force else need, choice)
 
 
 def check_cycle(target: Target, drafter: DFlash | None) -> None:
