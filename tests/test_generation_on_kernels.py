@@ -5,7 +5,6 @@ from pathlib import Path
 
 import mlx.core as mx
 import pytest
-from kernels.conftest import runs  # noqa: F401
 from metal_on_cpu import Run
 
 import dflash_mlx as dm
@@ -30,7 +29,7 @@ def at_once() -> Iterator[None]:
     mx.enable_compile()
 
 
-def ran(runs: list[Run]) -> set[str]:  # noqa: F811
+def ran(runs: list[Run]) -> set[str]:
     return {run.name.removeprefix("dflash_") for run in runs}
 
 
@@ -44,7 +43,7 @@ ALL = Kernels({name: frozenset(range(1, MAX_ROWS + 1)) for name in NAMES}, froze
 
 
 @pytest.mark.parametrize("block_size", (4, 8))
-def test_the_demo_pair_answers_the_same(block_size: int, runs: list[Run]) -> None:  # noqa: F811
+def test_the_demo_pair_answers_the_same(block_size: int, runs: list[Run]) -> None:
     pair = dm.load("demo", kernels="mlx")
     plain = pair.generate("Leo buys 12 apples and eats 5.", max_tokens=40, block_size=block_size)
     use(pair, ALL)
@@ -57,7 +56,7 @@ def test_the_demo_pair_answers_the_same(block_size: int, runs: list[Run]) -> Non
 
 
 @pytest.mark.parametrize("verify", ("fast", "exact"))
-def test_a_pair_that_all_kernels_serve_answers_the_same(verify: str, synthetic: Path, runs: list[Run]) -> None:  # noqa: F811
+def test_a_pair_that_all_kernels_serve_answers_the_same(verify: str, synthetic: Path, runs: list[Run]) -> None:
     pair = dm.load(synthetic, kernels="mlx")
     plain = pair.generate([3, 1, 4, 1, 5], max_tokens=12, block_size=4, verify=verify)  # type: ignore[arg-type]
     use(pair, ALL)
@@ -68,7 +67,7 @@ def test_a_pair_that_all_kernels_serve_answers_the_same(verify: str, synthetic: 
     assert not runs or ran(runs) == always | checking
 
 
-def test_a_seed_gives_the_same_text(runs: list[Run]) -> None:  # noqa: F811
+def test_a_seed_gives_the_same_text(runs: list[Run]) -> None:
     pair = dm.load("demo", kernels="mlx")
     plain = pair.generate("What is the anchor?", max_tokens=24, block_size=4, sampling=WARM)
     use(pair, ALL)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import mlx.core as mx
 import pytest
-from kernels.conftest import runs  # noqa: F401
 from metal_on_cpu import Run
 
 from bench.synthetic import Geometry, write_pair
@@ -24,7 +23,7 @@ def test_every_kernel_passes_at_every_shape_of_a_pair(
     version: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    runs: list[Run],  # noqa: F811
+    runs: list[Run],
 ) -> None:
     monkeypatch.setattr(kernel_cases, "LONG", 512)
     monkeypatch.setattr(kernel_cases, "ROWS", ())  # the widest only
