@@ -51,6 +51,11 @@ def _whole(option: str, example: str, help: str) -> Any:
     return _option(help, "N", _parser(option, int, "a whole number", example))
 
 
+def read_kernels(value: str) -> str | tuple[str, ...]:
+    """The value of --kernels, as `load` takes it."""
+    return value if value in ("auto", "mlx") else tuple(value.split(","))
+
+
 def generate(
     prompt: Annotated[
         str | None, typer.Argument(help="What to answer; - or nothing reads it from stdin.", show_default=False)
@@ -119,6 +124,14 @@ def generate(
             help="exact: bit for bit plain decoding; where MLX's arithmetic depends on the rows of a pass, row by row.",
         ),
     ] = "fast",
+    kernels: Annotated[
+        str,
+        typer.Option(
+            parser=read_kernels,
+            metavar="auto|mlx|NAME,...",
+            help="Metal kernels: auto takes those that are right and faster on this machine, as tried; mlx takes none.",
+        ),
+    ] = "auto",
     system: Annotated[str | None, typer.Option(metavar="TEXT", help="System message before the prompt.")] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Continue the prompt as it is, without the chat template.")] = False,
     stop: Annotated[
@@ -146,7 +159,7 @@ def generate(
         raise RequestError('--stop "" would stop before the first token.', "Give the text to stop at, or drop the option.")
     text = _read_prompt(prompt)
     messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
-    pair = {"drafter": None if drafter == "none" else drafter, "drafter_bits": drafter_bits, "force": force}
+    pair = {"drafter": None if drafter == "none" else drafter, "drafter_bits": drafter_bits, "force": force, "kernels": kernels}
     request = {
         "prompt": text if system is None else messages,
         "max_tokens": max_tokens,
@@ -226,6 +239,9 @@ def _chunks(
         given = {name: value for name, value in sampling.items() if value is not None}
         check_sampling(dflash_mlx.Sampling(**given))  # before a model is loaded for nothing
         loaded = dflash_mlx.load(_default_model(quiet) if model is None else model, **pair, progress=progress.loading)
+        if not quiet:
+            for name, error in loaded.kernels.news.items():
+                note(f"kernel {name} is not used: {error}")
         settings = replace(loaded.default_sampling, **given)
         idle = [name for name in ("top_p", "top_k", "min_p", "seed") if name in given]
         if idle and settings.temperature == 0 and not quiet:
