@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+import mlx.core as mx
+
 from dflash_mlx.decoding.kernel_cases import cases_of
 from dflash_mlx.decoding.whole_cycles import compare_cycles, use_kernels
 from dflash_mlx.drafters import DFlash
@@ -24,7 +26,7 @@ from dflash_mlx.targets.transformer import TransformerTarget
 Wanted = Literal["auto", "mlx"] | Sequence[str]
 
 DRAFTING = ("inject_kv", "candidates")  # plain decoding does not see these, nor does any answer
-EXACT_ONLY = ("verify_matmul",)  # whole cycles of fast verification do not see it
+EXACT_ONLY = ("verify_matmul",)  # no pass of fast verification sees it
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,9 @@ class _Search:
         self._progress(NAMES.index(name), len(NAMES) + 1)
         with self._record.attempt(name, source):
             entry = tuning.judge(name, self._cases[name], timed)
-            if name in EXACT_ONLY:
-                if entry.result != "failed" and not entry.exact:
-                    entry = replace(entry, result="failed", error="wrong numbers: not the bits that MLX's op gives one row")
-                entry = replace(entry, confirmed=entry.result == "passed")
+            mx.clear_cache()  # of what was computed with
+            if name in EXACT_ONLY and entry.result != "failed" and not entry.exact:
+                entry = replace(entry, result="failed", error="wrong numbers: not the bits that MLX's op gives one row")
             self._record.put(**{name: entry})
         if entry.error:
             self._news[name] = entry.error
@@ -148,17 +149,19 @@ class _Search:
         """Lets whole cycles decide about kernels that were faster and that they have not decided about."""
         faster = [name for name, entry in self._entries.items() if entry.result == "passed"]
         new = [name for name in faster if not self._entries[name].confirmed]
-        confirmed = [name for name in faster if name not in new and name not in EXACT_ONLY]
+        confirmed = [name for name in faster if name not in new]
         if not new:
             return
         self._progress(len(NAMES), len(NAMES) + 1)
-        together = hashlib.sha256("".join(source_of(name) for name in (*confirmed, *new)).encode()).hexdigest()[:16]
-        if not self._record.known("together", together):
-            entry = self._try("together", together, confirmed, new)
-            if entry.result == "passed":
-                self._settle({name: replace(self._entries[name], confirmed=True) for name in new})
-                return
-        for name in sorted(new, key=self._gain, reverse=True):
+        alone = sorted(new, key=self._gain, reverse=True)
+        together = [name for name in new if name not in EXACT_ONLY]
+        source = hashlib.sha256("".join(source_of(name) for name in (*confirmed, *together)).encode()).hexdigest()[:16]
+        if together and not self._record.known("together", source):
+            if self._try("together", source, confirmed, together).result == "passed":
+                self._settle({name: replace(self._entries[name], confirmed=True) for name in together})
+                confirmed += together
+                alone = [name for name in new if name in EXACT_ONLY]
+        for name in alone:
             entry = self._try(name, self._entries[name].source, confirmed, [name])
             if entry.result == "passed":
                 confirmed.append(name)
@@ -172,7 +175,7 @@ class _Search:
         without, kernels = self._kernels(before), self._kernels([*before, *new])
         with self._record.attempt(what, source):
             try:
-                wrong = compare_cycles(self._target, self._drafter, without, kernels)
+                wrong = compare_cycles(self._target, self._drafter, without, kernels, exact=what in EXACT_ONLY)
             except Exception as error:  # a compiler's message, or whatever else comes instead of tokens
                 wrong = f"does not run in whole cycles: {type(error).__name__}: {error}"[: tuning.SHOWN]
             finally:
