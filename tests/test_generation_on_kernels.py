@@ -1,9 +1,7 @@
 """Whole answers through the Metal kernels, under the harness or on a GPU: the tokens are those of MLX's ops."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import mlx.core as mx
 import pytest
 from metal_on_cpu import Run
 
@@ -19,14 +17,6 @@ WARM = dm.Sampling(temperature=0.8, seed=5)
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_pair(tmp_path_factory.mktemp("pair"), ALL_COVERED, bits=4)
-
-
-@pytest.fixture(autouse=True)
-def at_once() -> Iterator[None]:
-    """The harness computes when it is called: nothing can be compiled."""
-    mx.disable_compile()
-    yield
-    mx.enable_compile()
 
 
 def ran(runs: list[Run]) -> set[str]:

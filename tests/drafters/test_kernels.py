@@ -1,7 +1,6 @@
 """Drafters by the Metal kernels, under the harness or on a GPU: what they give by MLX's ops."""
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import mlx.core as mx
@@ -49,14 +48,6 @@ class EmbeddingAndHead:
 
     def lm_head(self, hidden: mx.array) -> mx.array:
         return hidden @ self.head.T
-
-
-@pytest.fixture(autouse=True)
-def at_once() -> Iterator[None]:
-    """The harness computes when it is called: nothing can be compiled."""
-    mx.disable_compile()
-    yield
-    mx.enable_compile()
 
 
 def new(version: int, bits: int | None = 4, **changes: Any) -> DFlash:

@@ -1,6 +1,5 @@
 """Targets that compute through the Metal kernels, under the harness or on a GPU, against the same in MLX's ops."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def target(folder: Path) -> Iterator[Target]:
-    mx.disable_compile()  # the harness computes at once
-    yield load_target(folder)
-    mx.enable_compile()
+def target(folder: Path) -> Target:
+    return load_target(folder)
 
 
 def using(*names: str, rows: Any = range(1, MAX_ROWS + 1)) -> Kernels:
