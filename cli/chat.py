@@ -17,6 +17,7 @@ from .options import (
     Drafter,
     DrafterBits,
     Force,
+    Kernels,
     MaxTokens,
     MinP,
     Model,
@@ -29,6 +30,7 @@ from .options import (
     TopP,
     Verify,
     default_model,
+    tell_of_kernels,
 )
 from .render import Progress, abandon, note
 
@@ -53,6 +55,7 @@ def chat(
     seed: Seed = None,
     block_size: BlockSize = "auto",
     verify: Verify = "fast",
+    kernels: Kernels = "auto",
     system: System = None,
     thinking: Annotated[
         bool | None,
@@ -87,7 +90,8 @@ def chat(
                     found()
                 progress.loading(stage, done, total)
 
-            pair = dflash_mlx.load(model, drafter, drafter_bits, force, progress=tell)
+            pair = dflash_mlx.load(model, drafter, drafter_bits, force, tell, kernels)
+            tell_of_kernels(pair)
             if block_size == "auto":
                 pair.calibrate(chosen["verify"], progress.measuring)
         return pair

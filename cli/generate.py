@@ -16,6 +16,7 @@ from .options import (
     Drafter,
     DrafterBits,
     Force,
+    Kernels,
     MaxTokens,
     MinP,
     Model,
@@ -28,6 +29,7 @@ from .options import (
     TopP,
     Verify,
     default_model,
+    tell_of_kernels,
 )
 from .render import JsonLines, Progress, Text, note
 
@@ -52,6 +54,7 @@ def generate(
     seed: Seed = None,
     block_size: BlockSize = "auto",
     verify: Verify = "fast",
+    kernels: Kernels = "auto",
     system: System = None,
     raw: Annotated[bool, typer.Option("--raw", help="Continue the prompt as it is, without the chat template.")] = False,
     stop: Annotated[
@@ -83,7 +86,7 @@ def generate(
         raise RequestError('--stop "" would stop before the first token.', "Give the text to stop at, or drop the option.")
     text = _read_prompt(prompt)
     messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
-    pair = {"drafter": None if drafter == "none" else drafter, "drafter_bits": drafter_bits, "force": force}
+    pair = {"drafter": None if drafter == "none" else drafter, "drafter_bits": drafter_bits, "force": force, "kernels": kernels}
     request = {
         "prompt": text if system is None else messages,
         "max_tokens": max_tokens,
@@ -152,6 +155,8 @@ def _chunks(
         file = request["prompt_cache"]
         written = file is not None and not tensor_file.find(file).exists()
         loaded = dflash_mlx.load(default_model(quiet) if model is None else model, **pair, progress=progress.loading)
+        if not quiet:
+            tell_of_kernels(loaded)
         settings = replace(loaded.default_sampling, **given)
         idle = [name for name in ("top_p", "top_k", "min_p", "seed") if name in given]
         if idle and settings.temperature == 0 and not quiet:

@@ -1,13 +1,16 @@
 """Options that several commands have, and the model for who names none."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dflash_mlx.errors import RequestError
 
 from .render import note
+
+if TYPE_CHECKING:
+    from dflash_mlx import Pair
 
 
 def _parser(option: str, kind: type, wanted: str, example: str, special: str | None = None) -> Callable[[str], Any]:
@@ -35,6 +38,11 @@ def _fast_or_exact(value: str) -> str:
     if value not in ("fast", "exact"):
         raise RequestError(f"--verify {value} is neither fast nor exact.", "Try --verify fast.")
     return value
+
+
+def _kernels(value: str) -> str | tuple[str, ...]:
+    """The value of --kernels, as `load` takes it."""
+    return value if value in ("auto", "mlx") else tuple(value.split(","))
 
 
 def _option(help: str, metavar: str, parser: Callable[[str], Any]) -> Any:
@@ -113,6 +121,14 @@ Verify = Annotated[
         help="exact: bit for bit plain decoding; where MLX's arithmetic depends on the rows of a pass, row by row.",
     ),
 ]
+Kernels = Annotated[
+    str,
+    typer.Option(
+        parser=_kernels,
+        metavar="auto|mlx|NAME,...",
+        help="Metal kernels: auto takes those that are right and faster on this machine, as tried; mlx takes none.",
+    ),
+]
 System = Annotated[str | None, typer.Option(metavar="TEXT", help="System message before the prompt.")]
 Force = Annotated[bool, typer.Option("--force", help="Do not ask whether model and context fit into this machine's memory.")]
 
@@ -131,3 +147,9 @@ def default_model(quiet: bool) -> str:
     if not quiet:
         note(f"model: {name} ({why}). Another: --model NAME; dflash-mlx models lists them.")
     return name
+
+
+def tell_of_kernels(pair: "Pair") -> None:
+    """Says which kernels were found failing just now."""
+    for name, error in pair.kernels.news.items():
+        note(f"kernel {name} is not used: {error}")

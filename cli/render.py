@@ -56,7 +56,7 @@ class Progress:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bars
 
-        self._quiet = quiet
+        self._quiet, self._trying = quiet, False
         shown = sys.stderr.isatty() and not quiet
         if not shown:
             disable_progress_bars()  # of downloads
@@ -72,7 +72,12 @@ class Progress:
 
     def loading(self, stage: str, done: int, total: int) -> None:
         """The `progress` of `dflash_mlx.load`."""
-        if stage == "first cycle":
+        if stage == "kernels":
+            if not self._trying and not self._quiet:
+                note("trying Metal kernels on this model: once, and after updates.")
+            self._trying = True
+            self._show("trying kernels", done, total)
+        elif stage == "first cycle":
             self._show("trying a cycle (what MLX compiles for it is kept)", done, total)
         elif not stage.startswith("download"):
             self._show(f"loading the {stage}", done, total)

@@ -150,6 +150,7 @@ def generate_stream(
     progress: Callable[[int, int], None] | None = None,
     cache: PrefixCache | None = None,
     marks: Sequence[int] = (),
+    note: str | None = None,
 ) -> Generator[Chunk]:
     """Yields a chunk for the prompt's pass and one for every cycle.
 
@@ -158,8 +159,9 @@ def generate_stream(
         progress: called during prefill with prompt tokens done and in all.
         cache: what earlier requests have read; it is left with what this one has.
         marks: positions in the prompt that later prompts may have in common with it.
+        note: what else `Statistics.mode_reason` shall tell.
     """
-    recorder = Recorder(len(request.prompt))
+    recorder = Recorder(len(request.prompt), note)
     answer = _Answer(tokenizer, request)
     text = list(request.prompt)  # and all that is handed out
     with _wired():

@@ -11,8 +11,10 @@ from dflash_mlx import tensor_file
 from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
 from dflash_mlx.decoding import calibration, prefix_file
 from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.kernel_choice import Choice, Wanted, check_wanted, choose
 from dflash_mlx.decoding.prefix_cache import PrefixCache, branches
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampling, read_default_sampling
+from dflash_mlx.decoding.whole_cycles import use_kernels
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import RequestError
 from dflash_mlx.fingerprint import Fingerprint, fingerprint
@@ -40,6 +42,7 @@ class Pair:
         default_sampling: Sampling,
         fingerprint: Callable[[], Fingerprint],
         need: Callable[..., Need] | None = None,
+        kernels: Choice | None = None,
     ) -> None:
         """Holds what `load` has checked.
 
@@ -47,9 +50,11 @@ class Pair:
             default_sampling: for requests that give none.
             fingerprint: gives what identifies the pair; asked for only where something is saved or loaded.
             need: as `memory.estimate` without the pair's own arguments; None: do not ask.
+            kernels: which are in use, and why not others.
         """
         self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
         self.default_sampling, self._fingerprint = default_sampling, lru_cache(fingerprint)
+        self.kernels = kernels or Choice()
         self._costs_of: dict[bool, Costs] = {}  # by whether verification is exact
 
     def stream(
@@ -197,18 +202,17 @@ class Pair:
         if self._need:
             tokens = len(request.prompt)
             check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
-        answer = partial(
-            generate_stream, self.target, self.drafter, self.tokenizer, request, partial(self._costs, request.exact), progress
-        )
+        models, costs = (self.target, self.drafter, self.tokenizer), partial(self._costs, request.exact)
+        answer = partial(generate_stream, *models, request, costs, progress, note=self.kernels.reason)
         if prompt_cache is None:
-            return answer(cache, marks)
+            return answer(cache=cache, marks=marks)
         if cache:
             raise RequestError("prompt_cache has no place in a session.", "Leave it out, and save the session.")
         cache = PrefixCache(CHECKPOINT_BYTES)
         if tensor_file.find(prompt_cache).exists():
             self._load(prompt_cache, cache)
-            return answer(cache)
-        return self._keep(answer(cache, branches(len(request.prompt))), cache, prompt_cache)
+            return answer(cache=cache)
+        return self._keep(answer(cache=cache, marks=branches(len(request.prompt))), cache, prompt_cache)
 
     def _keep(self, chunks: Generator[Chunk], cache: PrefixCache, path: str | Path) -> Generator[Chunk]:
         """The chunks of an answer, with a file written before the first: then the prompt has been read."""
@@ -227,23 +231,29 @@ class Pair:
         room = available()
         return bisect(range(1, limit + 1), room, key=lambda positions: need(positions).total)
 
-    def calibrate(self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None) -> None:
+    def calibrate(
+        self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None
+    ) -> Costs | None:
         """Measures what cycles cost on this machine, if that is not known yet: a second or two, kept in the user's cache folder.
 
         The first request with an automatic block size does it too, before its first token.
 
         Args:
             progress: called with measurements done and in all, if it comes to measuring.
+
+        Returns:
+            The costs; None: there is nothing to choose between.
         """
         check_verify(verify)
-        if self.drafter and self.drafter.config.block_size > 1:
-            self._costs(verify == "exact", progress)
+        return self._costs(verify == "exact", progress) if self.drafter and self.drafter.config.block_size > 1 else None
 
     def _costs(self, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
         if exact not in self._costs_of:
             assert self.drafter
             sizes = size_in_memory(self.target.module), size_in_memory(self.drafter)
-            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact)
+            kernels = self.target.kernels
+            used = sorted((name, sorted(rows)) for name, rows in kernels.rows.items()), sorted(kernels.row_invariant)
+            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact, used)
             costs = calibration.cached(file)
             if costs is None:
                 costs, undisturbed = calibration.calibrate(self.target, self.drafter, exact, progress)
@@ -259,6 +269,7 @@ def load(
     drafter_bits: int | None = None,
     force: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
+    kernels: Wanted = "auto",
 ) -> Pair:
     """Loads a target and its drafter.
 
@@ -269,8 +280,10 @@ def load(
         drafter_bits: quantise the drafter's projections to this many bits while loading; one that is quantised stays as it is.
         force: do not ask whether the pair and its requests fit into this machine's memory.
         progress: called with the part at work ("target", "drafter", "tokenizer", "first cycle"), parts done, parts in
-            all; and before a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own
-            progress then.
+            all; before a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own
+            progress then; and with "kernels", steps done and in all, if kernels are measured.
+        kernels: Metal kernels to use: "auto": those that are known to be right and faster on this machine, measured at first
+            use of a model and kept in the user's cache folder; "mlx": none, MLX's own ops; names: those, faster or not.
 
     Raises:
         ModelNotFoundError: a name leads nowhere.
@@ -278,13 +291,15 @@ def load(
         CheckpointError: a checkpoint is damaged.
         PairMismatchError: the drafter was made for another target.
         MemoryBudgetError: the pair does not fit into this machine's memory, or a download onto its disk.
-        RequestError: a name is no text or Path, or `drafter_bits` is not a width MLX quantises to.
+        RequestError: a name is no text or Path, `drafter_bits` is not a width MLX quantises to, or `kernels` are unknown or
+            have no Metal to run on.
     """
     for name in (target, *([] if drafter is None else [drafter])):
         if not isinstance(name, str | Path):
             raise RequestError(f"{name!r} is no name of a model.", "Give a folder or a Hub id as text or Path.")
     if drafter is None and drafter_bits is not None:
         raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
+    check_wanted(kernels)
     tell = progress or (lambda part, done, total: None)
     folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
     tell("target", 0, 4)
@@ -310,5 +325,8 @@ def load(
     tell("first cycle", 3, 4)
     check_cycle(loaded, loaded_drafter)
     tell("first cycle", 4, 4)
+    choice = choose(loaded, loaded_drafter, kernels, partial(tell, "kernels"))
+    use_kernels(loaded, loaded_drafter, choice.kernels)
     identity = partial(fingerprint, *folders, drafter_bits)
-    return Pair(loaded, loaded_drafter, tokenizer, read_default_sampling(folders.target), identity, None if force else need)
+    sampling = read_default_sampling(folders.target)
+    return Pair(loaded, loaded_drafter, tokenizer, sampling, identity, None if force else need, choice)

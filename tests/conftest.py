@@ -2,8 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from metal_on_cpu import Run
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before huggingface_hub is imported anywhere
 
@@ -43,3 +47,25 @@ def device(request: pytest.FixtureRequest) -> Iterator[None]:
         mx.set_default_device(mx.gpu)
     yield
     mx.set_default_device(mx.cpu)
+
+
+@pytest.fixture(params=["harness", pytest.param("gpu", marks=pytest.mark.metal)])
+def runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> "Iterator[list[Run]]":
+    """Metal kernels run under the harness, and on an Apple GPU where there is one.
+
+    Gives the dispatches of the test, as the harness saw them: nothing may be wrong with any of them. None on a GPU.
+    """
+    import metal_on_cpu
+    import mlx.core as mx
+
+    from dflash_mlx.kernels import metal_kernel
+
+    if request.param == "harness":
+        monkeypatch.setattr(mx.fast, "metal_kernel", metal_on_cpu.metal_kernel)
+        mx.disable_compile()  # it computes when it is called
+    metal_kernel.cache_clear()
+    with metal_on_cpu.recording() as seen:
+        yield seen
+    metal_kernel.cache_clear()
+    mx.enable_compile()
+    assert [finding for run in seen for finding in run.findings] == []

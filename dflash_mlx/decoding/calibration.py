@@ -10,6 +10,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -25,6 +26,7 @@ from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, DrafterConfig
+from dflash_mlx.kernels.verify_attention import covers, verify_attention_metal
 from dflash_mlx.targets import Target, TargetConfig
 from dflash_mlx.targets.row_invariance import backend, rows_apart
 
@@ -105,25 +107,32 @@ def _calibration(target: Target, drafter: DFlash, exact: bool, seconds: dict[int
 
 def _attention_seconds(target: Target, drafter: DFlash, exact: bool, rows: int, capacity: int) -> float:
     """What the attention of one cycle takes to read buffers of `capacity` positions, but for windows, which do not grow."""
-    dtype = target.embed(mx.array([[0]])).dtype
+    config, dtype = target.config, target.embed(mx.array([[0]])).dtype
     passes, at_once = (rows, 1) if exact and rows_apart("attention") else (1, rows)
-    seconds = target.config.attention_layers * passes * _layer_seconds(target.config, dtype, at_once, capacity)
+    sizes = config.num_attention_heads, config.num_key_value_heads, config.head_dim
+    by_kernel = target.kernels.use("verify_attention", at_once, exact) and covers(dtype, *sizes, at_once)
+    seconds = config.attention_layers * passes * _layer_seconds(config, dtype, at_once, capacity, by_kernel)
     full = sum(drafter.config.window(i) is None for i in range(drafter.config.num_hidden_layers))
     if rows > 1 and full:
         seconds += full * _layer_seconds(drafter.config, drafter.dtype, rows, capacity)
     return seconds
 
 
-def _layer_seconds(config: TargetConfig | DrafterConfig, dtype: mx.Dtype, rows: int, capacity: int) -> float:
+def _layer_seconds(
+    config: TargetConfig | DrafterConfig, dtype: mx.Dtype, rows: int, capacity: int, by_kernel: bool = False
+) -> float:
     queries = mx.zeros((1, config.num_attention_heads, rows, config.head_dim), dtype)
     keys, values = (mx.zeros((1, config.num_key_value_heads, capacity, config.head_dim), dtype) for _ in range(2))
-    mask = mx.ones((rows, capacity), mx.bool_)
+    mask, position = mx.ones((rows, capacity), mx.bool_), mx.array([capacity - rows], mx.int32)
+    attend = partial(mx.fast.scaled_dot_product_attention, scale=1.0, mask=mask)
+    if by_kernel:
+        attend = partial(verify_attention_metal, position=position)
     times = []
     for _ in range(3):
         mx.eval(queries, keys, values, mask)
         start = time.perf_counter()
         for _ in range(REPEATS):
-            queries = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=1.0, mask=mask)
+            queries = attend(queries, keys, values)
         mx.eval(queries)
         times.append(time.perf_counter() - start)
     return min(times) / REPEATS

@@ -1,11 +1,15 @@
-"""How far `fast` verification is from plain decoding: the same tokens, row by row and in blocks, compared."""
+"""How far verification is from plain decoding: the same tokens, row by row and in blocks, compared."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import Literal
 
 import mlx.core as mx
 
 from dflash_mlx.targets import State, Target
+
+Verify = Literal["fast", "exact"]
 
 
 @dataclass(frozen=True)
@@ -13,6 +17,7 @@ class Parity:
     """What blocks of one size gave, held against single rows.
 
     Attributes:
+        verify: how the blocks were computed.
         block_size: rows a block.
         rows: rows compared.
         differing: rows whose most likely token is another one: where an answer could part from plain decoding's.
@@ -20,6 +25,7 @@ class Parity:
         largest_difference: between a logit in a block and the same one alone, at most, over all rows.
     """
 
+    verify: Verify
     block_size: int
     rows: int
     differing: int
@@ -33,6 +39,7 @@ def parity(
     block_sizes: Sequence[int],
     tokens: int = 64,
     progress: Callable[[int, int], None] | None = None,
+    verify: Sequence[Verify] = ("fast",),
 ) -> list[Parity]:
     """Compares verification in blocks with plain greedy decoding, teacher-forced: blocks are given plain decoding's tokens.
 
@@ -43,26 +50,29 @@ def parity(
         prompts: token ids, each prompt short enough for one pass.
         tokens: at least the largest block size.
         progress: called with prompts done and in all.
+        verify: how to compute blocks; each way with each size.
     """
-    gaps: dict[int, list[mx.array]] = {size: [] for size in block_sizes}
-    differences: dict[int, list[mx.array]] = {size: [] for size in block_sizes}
+    ways = list(product(verify, block_sizes))
+    gaps: dict[tuple[Verify, int], list[mx.array]] = {way: [] for way in ways}
+    differences: dict[tuple[Verify, int], list[mx.array]] = {way: [] for way in ways}
     for done, prompt in enumerate(prompts):
         if progress:
             progress(done, len(prompts))
         ids, plain = _plain(target, prompt, tokens)
         top = mx.sort(plain, axis=-1)[:, -2:]
-        for size in block_sizes:
-            blocks = _in_blocks(target, prompt, ids, size)
+        for how, size in ways:
+            blocks = _in_blocks(target, prompt, ids, size, how == "exact")
             rows = len(blocks)
             differ = mx.argmax(blocks, axis=-1) != mx.argmax(plain[:rows], axis=-1)
-            gaps[size].append(mx.where(differ, top[:rows, 1] - top[:rows, 0], -1))  # -1: the same token
-            differences[size].append(mx.abs(blocks - plain[:rows]).max(axis=-1))
-            mx.eval(gaps[size][-1], differences[size][-1])  # a block's logits are many: drop them
-    return [_summary(size, mx.concatenate(gaps[size]), mx.concatenate(differences[size])) for size in block_sizes]
+            gaps[how, size].append(mx.where(differ, top[:rows, 1] - top[:rows, 0], -1))  # -1: the same token
+            differences[how, size].append(mx.abs(blocks - plain[:rows]).max(axis=-1))
+            mx.eval(gaps[how, size][-1], differences[how, size][-1])  # a block's logits are many: drop them
+    return [_summary(*way, mx.concatenate(gaps[way]), mx.concatenate(differences[way])) for way in ways]
 
 
-def _summary(block_size: int, gaps: mx.array, differences: mx.array) -> Parity:
+def _summary(verify: Verify, block_size: int, gaps: mx.array, differences: mx.array) -> Parity:
     return Parity(
+        verify=verify,
         block_size=block_size,
         rows=gaps.size,
         differing=(gaps >= 0).sum().item(),  # type: ignore[arg-type]
@@ -83,12 +93,12 @@ def _plain(target: Target, prompt: Sequence[int], tokens: int) -> tuple[list[int
     return ids[:tokens], mx.concatenate(rows)
 
 
-def _in_blocks(target: Target, prompt: Sequence[int], ids: list[int], size: int) -> mx.array:
+def _in_blocks(target: Target, prompt: Sequence[int], ids: list[int], size: int, exact: bool) -> mx.array:
     """The logits of the rows of `ids`, computed in blocks; `[rows, vocab]`, the rows that fill whole blocks."""
     state, _ = _read(target, prompt, len(ids))
     rows = []
     for start in range(0, len(ids) - size + 1, size):
-        rows.append(_logits(target, ids[start : start + size], state, len(prompt) + start))
+        rows.append(_logits(target, ids[start : start + size], state, len(prompt) + start, exact))
         state.commit(size)
         mx.eval(rows[-1], state.arrays)
     return mx.concatenate(rows)
@@ -101,6 +111,6 @@ def _read(target: Target, prompt: Sequence[int], tokens: int) -> tuple[State, mx
     return state, target.lm_head(hidden[:, -1:])[0]
 
 
-def _logits(target: Target, ids: list[int], state: State, position: int) -> mx.array:
-    hidden, _ = target.forward(mx.array([ids], mx.int32), state, mx.array([position], mx.int32))
-    return target.lm_head(hidden)[0].astype(mx.float32)
+def _logits(target: Target, ids: list[int], state: State, position: int, exact: bool = False) -> mx.array:
+    hidden, _ = target.forward(mx.array([ids], mx.int32), state, mx.array([position], mx.int32), exact=exact)
+    return target.lm_head(hidden, exact=exact)[0].astype(mx.float32)

@@ -31,7 +31,7 @@ class Statistics:
         peak_memory_bytes: the most that MLX has held in this process.
         device_reads: how often decoding waited for the device to tell it something.
         mode: whether the drafter is at work; where the block size is chosen automatically, this changes as text and costs do.
-        mode_reason: why decoding is plain, or what is wrong with the drafts; None: there is nothing to tell.
+        mode_reason: why decoding is plain, what is wrong with the drafts or with a kernel; None: there is nothing to tell.
     """
 
     prompt_tokens: int = 0
@@ -54,8 +54,9 @@ class Statistics:
 class Recorder:
     """Counts while a request runs."""
 
-    def __init__(self, prompt_tokens: int) -> None:
-        self.prompt_tokens = prompt_tokens
+    def __init__(self, prompt_tokens: int, note: str | None = None) -> None:
+        """note: what else `mode_reason` shall tell."""
+        self.prompt_tokens, self.note = prompt_tokens, note
         self.start = self.prefill_start = self.first_token = self.last_token = time.perf_counter()
         self.generated = self.cycles = self.cached = 0
         self.block_sizes: Counter[int] = Counter()
@@ -100,7 +101,7 @@ class Recorder:
             peak_memory_bytes=mx.get_peak_memory(),
             device_reads=sequence.device_reads,
             mode="speculative" if policy.speculative else "plain",
-            mode_reason=policy.reason,
+            mode_reason="; ".join(reason for reason in (policy.reason, self.note) if reason) or None,
         )
 
 

@@ -228,14 +228,19 @@ class DFlash(nn.Module):
 
     def embed(self, ids: mx.array, target: Head) -> mx.array:
         """The target's embeddings, in the drafter's dtype, scaled as the checkpoint wants them."""
-        return target.embed(ids).astype(self.dtype) * self.config.input_embedding_scale
+        return _times(target.embed(ids).astype(self.dtype), self.config.input_embedding_scale)
 
     def logits(self, hidden: mx.array, target: Head) -> mx.array:
         """The target's head over the drafter's hidden states, scaled and bent as the checkpoint wants it."""
-        logits = target.lm_head(hidden) * self.config.output_multiplier
+        logits = _times(target.lm_head(hidden), self.config.output_multiplier)
         cap = self.config.final_logit_softcapping
         return mx.tanh(logits / cap) * cap if cap else logits
 
     def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
         """The draft after an anchor `[1]`, from `hidden` `[1, drafts, hidden]` and `logits` `[1, drafts, vocab]`."""
         return Draft(*chooser.draw(logits.squeeze(0), filtered=True))
+
+
+def _times(x: mx.array, factor: float) -> mx.array:
+    """x * factor; by 1, as in most checkpoints, a pass over the vocabulary for nothing."""
+    return x if factor == 1 else x * factor

@@ -22,6 +22,9 @@ NAMES = (
 )
 
 
+EXACT = ("recurrent_inputs", "gated_delta", "verify_matmul")  # claim for every row the bits that MLX's ops give it alone
+
+
 @dataclass(frozen=True)
 class Kernels:
     """Which kernels the passes of a model use; by default none, and MLX's own ops do all the work.
@@ -29,14 +32,16 @@ class Kernels:
     Attributes:
         rows: by name, the numbers of rows at which a kernel is used, where its contract covers the shapes.
         row_invariant: ops of MLX (`targets.row_invariance.Op`) that were seen to be so on this device.
+        exact: kernels whose claim to MLX's bits was not seen to be wrong on this device: exact verification uses no others.
     """
 
     rows: Mapping[str, frozenset[int]] = field(default_factory=dict)
     row_invariant: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset(EXACT)
 
-    def use(self, name: str, rows: int) -> bool:
-        """Whether a kernel is used for so many rows."""
-        return rows in self.rows.get(name, ())
+    def use(self, name: str, rows: int, exact: bool = False) -> bool:
+        """Whether a kernel is used for so many rows; with `exact`, in a pass that must have MLX's bits."""
+        return rows in self.rows.get(name, ()) and (not exact or name in self.exact)
 
 
 def source(name: str) -> tuple[str, str]:

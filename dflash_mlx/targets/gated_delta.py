@@ -85,13 +85,13 @@ class RecurrentLayer:
 
     def exact_ops(self, rows: int) -> frozenset[Op]:
         """MLX's ops that decide whether exact verification takes its rows apart."""
-        served = {"recurrence": self.serves("gated_delta", rows), "convolution": self.serves("recurrent_inputs", rows)}
+        kernels = {"recurrence": "gated_delta", "convolution": "recurrent_inputs"}
         ops = ops_of(self.layer, rows, self.dtype, self.kernels, "recurrence", "norm", "elementwise")
-        return ops - {op for op, ours in served.items() if ours}
+        return ops - {op for op, name in kernels.items() if self.serves(name, rows, exact=True)}
 
-    def serves(self, name: str, rows: int) -> bool:
+    def serves(self, name: str, rows: int, exact: bool) -> bool:
         """Whether "gated_delta" or "recurrent_inputs" is in use at so many rows."""
-        return self._covered[name] and self.kernels.use(name, rows)
+        return self._covered[name] and self.kernels.use(name, rows, exact)
 
     def __call__(
         self,
@@ -106,7 +106,7 @@ class RecurrentLayer:
 
         With `commit` they are committed at once: a chunk of a prompt, in too many sizes to compile for.
         """
-        if not commit and self.serves("gated_delta", x.shape[1]):
+        if not commit and self.serves("gated_delta", x.shape[1], exact):
             conv_rows, writes, count = state.due or Due(state.conv, self._no_writes(state), 0)
             rows = Rows(*self._compiled[exact](x, conv_rows, state.recurrent, mx.array([count], mx.int32), writes))
             state.keep_due(rows.conv_rows, Writes(*rows.writes), rows.states[0])
@@ -152,7 +152,9 @@ class RecurrentLayer:
         linear = partial(project, kernels=self.kernels, exact=exact)
         qkv, z, a, b = self._arrange(net, self._inputs.columns(self.layer.input_layernorm(x), linear))
         weights = inputs.Weights(net.conv1d.weight, net.A_log, net.dt_bias)
-        prepare = inputs.recurrent_inputs_metal if self.serves("recurrent_inputs", rows) else inputs.recurrent_inputs_reference
+        prepare = (
+            inputs.recurrent_inputs_metal if self.serves("recurrent_inputs", rows, exact) else inputs.recurrent_inputs_reference
+        )
         start = mx.array([0], mx.int32) if count is None else count
         q, writes, conv_rows = prepare(conv_rows, start, qkv, a, b, weights, net.num_k_heads, net.head_k_dim)
         if count is None or last is None:

@@ -53,4 +53,4 @@ def start() -> Callable[..., subprocess.Popen[bytes]]:
 @pytest.fixture
 def demo() -> dflash_mlx.Pair:
     """The embedded pair, as the library loads it."""
-    return load("demo", drafter="auto", drafter_bits=None, force=False)
+    return load("demo", drafter="auto", drafter_bits=None, force=False, kernels="auto")

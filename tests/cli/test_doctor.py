@@ -15,13 +15,24 @@ from fixture_data import CHECKPOINTS
 from huggingface_hub import constants
 
 import dflash_mlx
-from dflash_mlx import memory
+from dflash_mlx import Pair, memory
+from dflash_mlx.cli import machine as machine_module
+from dflash_mlx.cli import pair_report
+from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.kernel_choice import Choice
+from dflash_mlx.decoding.parity import Parity
 from dflash_mlx.errors import CheckpointError
+from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels.tuning import Entry
 from dflash_mlx.targets import row_invariance
 
+from .conftest import load
+
 GB = 10**9
-NAMES = ["dflash-mlx", "mlx", "mlx-lm", "Python", "system", "device", "Metal", "memory", "exact verification", "Hub cache"]
-NAMES += ["costs of passes", "demo pair"]
+MACHINE = ["dflash-mlx", "mlx", "mlx-lm", "Python", "system", "device", "Metal", "Metal harness", "memory", "memory bandwidth"]
+MACHINE += ["exact verification", "Hub cache", "measurements"]
+PAIR = ["kernels", "cost of a cycle, fast", "cost of a cycle, exact", "parity, fast", "parity, exact", "advice"]
+NAMES = [*MACHINE, "demo pair", *PAIR]
 
 
 @pytest.fixture(autouse=True)
@@ -35,29 +46,35 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(machine.cache))
     monkeypatch.setattr(shutil, "disk_usage", disk_usage)
+    monkeypatch.setattr(machine_module, "BANDWIDTH_BYTES", 2**24)
     return machine
 
 
 def lines(out: str) -> dict[str, str]:
     """The lines, mark and value, by the name of what was checked."""
-    found = [re.fullmatch(r"(ok|!!) ([\w -]+): (.+)", line) for line in out.splitlines()]
+    found = [re.fullmatch(r"(ok|!!) ([\w, -]+): (.+)", line) for line in out.splitlines()]
     assert all(found)
     return {line[2]: f"{line[1]} {line[3]}" for line in found if line}
 
 
 def test_every_check_has_a_line_and_where_all_is_well_the_command_succeeds(run):
     code, out, err = run("doctor")
-    assert (code, err) == (0, "") and list(lines(out)) == NAMES
+    assert code == 0 and list(lines(out)) == NAMES
+    assert "measuring what passes cost" in err and run("doctor").err == "", "once"
     assert all(value.startswith("ok ") for value in lines(out).values())
     for package in ("dflash-mlx", "mlx", "mlx-lm"):
         assert lines(out)[package] == f"ok {version(package)}"
 
 
 def test_json_is_one_object_a_line_with_the_same_content(run):
-    code, out, err = run("doctor", "--json")
+    code, out, _ = run("doctor", "--json")
     rows = [json.loads(line) for line in out.splitlines()]
-    assert (code, err) == (0, "") and all(row.keys() == {"name", "value", "ok"} for row in rows)
-    assert {row["name"]: f"ok {row['value']}" for row in rows} == lines(run("doctor").out)
+    assert code == 0 and all(row.keys() == {"name", "value", "ok", "figures"} for row in rows)
+    figures, told = {row["name"]: row["figures"] for row in rows}, {row["name"]: f"ok {row['value']}" for row in rows}
+    again = lines(run("doctor").out)
+    assert told.keys() == again.keys() and all(told[name] == again[name] for name in told if name != "memory bandwidth")
+    assert figures["memory bandwidth"]["gb_per_second"] > 0 and figures["memory"]["total_bytes"] > GB
+    assert figures["parity, exact"]["largest_difference"] == 0.0 and figures["cost of a cycle, fast"]["1"] > 0
 
 
 def test_demo_pair_is_really_asked(run, demo):
@@ -78,7 +95,7 @@ def test_a_demo_pair_that_fails_is_told_with_the_reason_and_fails_the_command(ru
 
 
 def test_a_drafter_that_is_hardly_ever_right_fails_the_command(run, monkeypatch):
-    answer = SimpleNamespace(text="The", statistics=SimpleNamespace(acceptance_length=1.1))
+    answer = SimpleNamespace(text="The", statistics=SimpleNamespace(acceptance_length=1.1))  # no look at its kernels then
     monkeypatch.setattr(dflash_mlx, "load", lambda name, **_: SimpleNamespace(generate=lambda *_, **__: answer))
     code, out, _ = run("doctor")
     assert code == 1 and lines(out)["demo pair"].startswith("!! ") and "hardly ever right" in out
@@ -139,7 +156,7 @@ def numbers(out: str) -> list[list[str]]:
 
 def test_parity_compares_three_block_sizes_on_the_demo_pair(run):
     code, out, err = run("doctor", "--parity")
-    assert code == 0 and [row[:2] for row in numbers(out)] == [["2", "192"], ["4", "192"], ["8", "192"]]
+    assert code == 0 and [row[:3] for row in numbers(out)] == [[how, size, "192"] for how in ("fast", "exact") for size in "248"]
     assert err.startswith("demo: 3 texts, 64 tokens each.")
 
 
@@ -153,7 +170,7 @@ def test_parity_of_a_target_that_sees_the_other_rows_is_told(run, monkeypatch, d
     pair = SimpleNamespace(target=demo.target, tokenizer=demo.tokenizer)
     monkeypatch.setattr(dflash_mlx, "load", lambda name, **_: pair)
     monkeypatch.setattr(demo.target, "forward", leaking)
-    for (_, _, differing, gap, logits), line in zip(numbers(run("doctor", "--parity").out), run_json(run)):
+    for (_, _, _, differing, gap, logits), line in zip(numbers(run("doctor", "--parity").out), run_json(run)):
         assert int(differing) == line["differing"] > 0
         assert float(gap) == pytest.approx(line["largest_gap"], rel=0.1)
         assert float(logits) == pytest.approx(line["largest_difference"], rel=0.1)
@@ -166,19 +183,83 @@ def run_json(run) -> list[dict[str, float]]:
 def test_parity_json_is_one_object_a_block_size(run, short):
     code, out, err = run("doctor", "--parity", "--json")
     rows = [json.loads(line) for line in out.splitlines()]
-    assert (code, err) == (0, "") and [row["block_size"] for row in rows] == [2, 4, 8]
-    assert all(row.keys() == {"block_size", "rows", "differing", "largest_gap", "largest_difference"} for row in rows)
+    assert (code, err) == (0, "") and [row["block_size"] for row in rows] == [2, 4, 8, 2, 4, 8]
+    assert all(row.keys() == {"verify", "block_size", "rows", "differing", "largest_gap", "largest_difference"} for row in rows)
 
 
-def test_parity_takes_any_model_without_its_drafter(run, monkeypatch, short):
+def test_a_target_without_a_known_drafter_is_looked_at_alone(run, short):
     folder = str(CHECKPOINTS / "target_qwen3_5_4bit")
-    asked = []
-    load = dflash_mlx.load
-    monkeypatch.setattr(
-        dflash_mlx, "load", lambda name, **settings: asked.append((name, settings["drafter"])) or load(name, **settings)
-    )
     code, _, err = run("doctor", "--parity", "--model", folder)
-    assert code == 0 and asked == [(folder, None)] and err.startswith(f"{folder}: ")
+    assert code == 0 and err.startswith(f"{folder}: ")
+    code, out, _ = run("doctor", "--model", folder)
+    told = lines(out)
+    assert code == 0 and list(told) == [*MACHINE, "pair", "kernels", "parity, fast", "parity, exact", "advice"]
+    assert "no drafter is known" in told["pair"] and "No drafter is known" in told["advice"]
+
+
+def test_a_pair_that_is_named_is_looked_at_instead_of_the_embedded_one(run):
+    code, out, _ = run("doctor", "--model", "demo")
+    assert code == 0 and list(lines(out)) == [*MACHINE, "pair", *PAIR]
+    assert lines(out)["pair"] == "ok demo: qwen3_5, drafter with blocks of 8"
+
+
+def test_advice_follows_what_was_measured(run, monkeypatch):
+    def advice(fast: float, exact: float) -> str:
+        costs = [Costs([(1, 0, 0.01), (8, 0, seconds)]) for seconds in (fast, exact)]
+        monkeypatch.setattr(Pair, "calibrate", lambda pair, verify, progress: costs[verify == "exact"])
+        return lines(run("doctor").out)["advice"]
+
+    assert advice(0.011, 0.011).startswith("ok Speculation pays here. Exact verification costs no more than fast")
+    assert "can still pay" in advice(0.011, 0.014)
+    assert "use --verify fast" in advice(0.011, 0.08)
+    assert "Speculation hardly pays here (plain: " in advice(0.08, 0.08)
+
+
+def test_exact_verification_that_is_not_exact_fails_the_command(run, monkeypatch):
+    def parity(*_):
+        return [Parity("exact", 4, 72, 0, 0.0, 1e-6)]
+
+    monkeypatch.setattr(pair_report, "compare", parity)
+    code, out, _ = run("doctor")
+    assert code == 1 and lines(out)["parity, exact"].startswith("!! ") and "please report this" in lines(out)["advice"]
+
+
+def test_every_kernel_tells_whether_it_is_used_and_why_not(run, monkeypatch, demo):
+    times = {"2": {"kernel": 1200.0, "mlx": 1500.0}}
+    entries = {
+        "gated_delta": Entry("a", "passed", exact=True, rows=(1, 2), microseconds=times, confirmed=True),
+        "recurrent_inputs": Entry("a", "passed", rows=(1, 2), microseconds=times, confirmed=True),
+        "verify_matmul": Entry("a", "failed", "does not run: RuntimeError: program_source:7:\n error: no 'simd_summ'"),
+        "verify_matmul_fast": Entry("a", "slower", microseconds={"2": {"kernel": 1600.0, "mlx": 1500.0}}),
+        "inject_kv": Entry("a", "slower", "whole cycles of 4 rows are slower: 9.00 ms, not 8.00 ms", microseconds=times),
+        "candidates": Entry("a", "stalled", "it took its process down: see FILE"),
+    }
+    rows = {"gated_delta": frozenset({1, 2, 3, 6}), "recurrent_inputs": frozenset({2})}
+    not_covered = {"verify_attention": ["3 heads of 64, 1 with keys, float32, 2 rows"]}
+    choice = Choice(Kernels(rows, exact=frozenset({"gated_delta"})), entries, not_covered, Path("kernels.json"))
+    monkeypatch.setattr(load("demo", kernels="auto"), "kernels", choice)
+    code, out, _ = run("doctor")
+    told = lines(out)
+    assert code == 1 and [name for name, value in told.items() if value.startswith("!!")] == [
+        "kernel verify_matmul",
+        "kernel candidates",
+    ]
+    assert told["kernel gated_delta"] == "ok passed, used at 1-3, 6 rows (a pass: 2 rows 1.20 ms, MLX 1.50 ms)"
+    assert told["kernel recurrent_inputs"].endswith("not in exact verification: other bits than MLX's op")
+    assert "RuntimeError: program_source:7: error: no 'simd_summ'" in told["kernel verify_matmul"]
+    assert told["kernel verify_matmul_fast"] == "ok passed, not used: slower than MLX's op (2 rows 1.60 ms, MLX 1.50 ms)"
+    assert "whole cycles of 4 rows are slower" in told["kernel inject_kv"]
+    assert (
+        told["kernel verify_attention"] == f"ok no use for this pair's shapes; not covered: {not_covered['verify_attention'][0]}"
+    )
+    assert "stalled, MLX's op serves instead" in told["kernel candidates"] and "delete kernels.json" in told["advice"]
+
+
+@pytest.mark.parametrize("wanted", ["gated_gamma", "gated_delta"])
+@pytest.mark.parametrize("command", [("generate", "hello"), ("doctor",), ("doctor", "--parity")])
+def test_kernels_that_cannot_be_had_are_wrong_usage(run, monkeypatch, command, wanted):
+    code, out, err = run(*command, "--kernels", wanted)
+    assert code == 2 and wanted in err and ("The kernels are " in err or "needs Metal" in err)
 
 
 @pytest.mark.parametrize("columns", ["40", "80"])
@@ -192,8 +273,5 @@ def test_table_keeps_to_the_width_of_the_terminal(run, monkeypatch, columns, sho
 def test_a_bad_model_gives_the_same_sentences_as_elsewhere(run, name):
     elsewhere = run("generate", "hello", "--model", name, "--drafter", "none")
     assert run("doctor", "--parity", "--model", name) == (2, "", elsewhere.err)
-
-
-def test_a_model_without_parity_is_wrong_usage(run):
-    code, out, err = run("doctor", "--model", "demo")
-    assert (code, out) == (2, "") and err.startswith("error: --model has no place without --parity.")
+    code, _, err = run("doctor", "--model", name)
+    assert (code, err) == (2, elsewhere.err)

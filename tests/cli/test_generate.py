@@ -9,6 +9,9 @@ from command import PROMPT
 from fixture_data import CHECKPOINTS, DEMO
 
 import dflash_mlx
+from dflash_mlx.decoding.kernel_choice import Choice
+
+from .conftest import load
 
 
 def objects(out: str) -> list[dict]:
@@ -258,3 +261,16 @@ def test_demo_pair_calculates_on_the_gpu(run):
 
     assert mx.default_device() == mx.gpu
     assert "633" in run("generate", "Mia has 247 books. Then Leo brings 386 more. How many books are there now?", "--quiet").out
+
+
+def test_a_kernel_that_was_just_found_failing_is_told_with_the_compilers_message(run, monkeypatch):
+    choice = Choice(news={"gated_delta": "does not run: RuntimeError: program_source:7: error: no 'simd_summ'"})
+    monkeypatch.setattr(load("demo", drafter="auto", drafter_bits=None, force=False, kernels="auto"), "kernels", choice)
+    _, out, err = run("generate", PROMPT, "--max-tokens", "5")
+    assert "kernel gated_delta is not used: does not run: RuntimeError: program_source:7: error: no 'simd_summ'" in err
+    assert run("generate", PROMPT, "--max-tokens", "5", "--quiet") == (0, out, "")
+
+
+@pytest.mark.parametrize("kernels", ["auto", "mlx"])
+def test_kernels_may_be_left_to_the_machine_or_to_mlx(run, demo, kernels):
+    assert run("generate", PROMPT, "--quiet", "--kernels", kernels).out == demo.generate(PROMPT).text + "\n"

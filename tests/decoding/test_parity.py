@@ -8,6 +8,7 @@ import pytest
 from fixture_data import CHECKPOINTS, DEMO, expected
 
 from dflash_mlx.decoding.parity import parity
+from dflash_mlx.kernels import Kernels
 from dflash_mlx.targets import State, Target, load_target
 from dflash_mlx.targets.row_invariance import rows_apart
 
@@ -15,7 +16,8 @@ VOCAB, PROMPT = 16, [3, 1, 4]
 
 
 class Scripted(Target):
-    """After token t comes t + 1, with a logit of 5; t + 2 has 4.5. A block of several rows adds `errors` to the latter's.
+    """After token t comes t + 1, with a logit of 5; t + 2 has 4.5. A block of several rows adds `errors` to the latter's,
+    but for exact ones.
 
     errors: what is added in a block's row, by the position of that row.
     """
@@ -23,6 +25,9 @@ class Scripted(Target):
     def __init__(self, errors: dict[int, float]) -> None:
         self.errors = errors
         self.blocks: list[tuple[int, list[int]]] = []  # position and ids of every forward
+
+    def use_kernels(self, kernels: Kernels) -> None:
+        raise NotImplementedError
 
     def embed(self, ids: mx.array) -> mx.array:
         raise NotImplementedError
@@ -34,13 +39,19 @@ class Scripted(Target):
         return State([])
 
     def forward(
-        self, ids: mx.array, state: State, position: mx.array, taps: Sequence[int] = (), commit: bool = False, **_: bool
+        self,
+        ids: mx.array,
+        state: State,
+        position: mx.array,
+        taps: Sequence[int] = (),
+        commit: bool = False,
+        exact: bool = False,
     ) -> tuple[mx.array, mx.array | None]:
         self.blocks.append((position.item(), ids[0].tolist()))
         places = mx.arange(VOCAB)
         rows = []
         for i, token in enumerate(ids[0].tolist()):
-            error = self.errors.get(position.item() + i, 0.0) if ids.shape[1] > 1 and not commit else 0.0
+            error = self.errors.get(position.item() + i, 0.0) if ids.shape[1] > 1 and not commit and not exact else 0.0
             best, second = (places == (token + n) % VOCAB for n in (1, 2))
             rows.append(5 * best + (4.5 + error) * second)
         return mx.stack(rows)[None], None
@@ -60,7 +71,13 @@ def test_differing_rows_are_counted_with_plains_gap_and_the_largest_difference(
     errors: dict[int, float], size: int, report: tuple[int, int, int, float, float]
 ) -> None:
     [found] = parity(Scripted(errors), [PROMPT], [size], tokens=12)
-    assert astuple(found) == report
+    assert astuple(found) == ("fast", *report)
+
+
+def test_fast_and_exact_are_told_apart() -> None:
+    found = parity(Scripted({5: 0.75}), [PROMPT], [2, 4], tokens=12, verify=("fast", "exact"))
+    told = [(report.verify, report.block_size, report.differing) for report in found]
+    assert told == [("fast", 2, 1), ("fast", 4, 1), ("exact", 2, 0), ("exact", 4, 0)]
 
 
 def test_rows_of_all_prompts_count() -> None:
@@ -80,7 +97,7 @@ def test_blocks_are_given_plain_decodings_tokens_even_behind_a_row_that_differs(
 def test_blocks_equal_plain_decoding_bit_for_bit_where_all_ops_are_row_invariant(target: str) -> None:
     prompt = expected(target)["prompt0"].tolist()
     for report in parity(load_target(CHECKPOINTS / target), [prompt], [2, 3, 8], tokens=24):
-        assert astuple(report) == (report.block_size, 24, 0, 0.0, 0.0)
+        assert astuple(report) == ("fast", report.block_size, 24, 0, 0.0, 0.0)
 
 
 def test_a_target_that_sees_the_other_rows_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +111,12 @@ def test_a_target_that_sees_the_other_rows_is_found_out(monkeypatch: pytest.Monk
     monkeypatch.setattr(target, "forward", leaking)
     [report] = parity(target, [[5, 6, 7]], [8], tokens=64)
     assert report.differing > 0 and report.largest_gap > 0 and report.largest_difference > 0.1
+
+
+@pytest.mark.metal
+def test_exact_verification_on_metal_is_plain_decoding_bit_for_bit() -> None:
+    for report in parity(load_target(DEMO / "target"), [[5, 6, 7]], [2, 4, 8], verify=("exact",)):
+        assert (report.differing, report.largest_difference) == (0, 0.0)
 
 
 @pytest.mark.metal

@@ -1,13 +1,11 @@
 """Drafters by the Metal kernels, under the harness or on a GPU: what they give by MLX's ops."""
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import mlx.core as mx
 import numpy as np
 import pytest
-from kernels.conftest import runs  # noqa: F401
 from metal_on_cpu import Run
 from mlx_lm.models.rope_utils import initialize_rope
 
@@ -52,14 +50,6 @@ class EmbeddingAndHead:
         return hidden @ self.head.T
 
 
-@pytest.fixture(autouse=True)
-def at_once() -> Iterator[None]:
-    """The harness computes when it is called: nothing can be compiled."""
-    mx.disable_compile()
-    yield
-    mx.enable_compile()
-
-
 def new(version: int, bits: int | None = 4, **changes: Any) -> DFlash:
     """A drafter of random weights, its norms not all ones."""
     mx.random.seed(version)
@@ -90,12 +80,12 @@ def at(position: int) -> mx.array:
     return mx.array([position], mx.int32)
 
 
-def names(runs: list[Run]) -> Counter[str]:  # noqa: F811
+def names(runs: list[Run]) -> Counter[str]:
     return Counter(run.name.removeprefix("dflash_") for run in runs)
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_rounds_give_the_same_hidden_states(version: int, runs: list[Run]) -> None:  # noqa: F811
+def test_rounds_give_the_same_hidden_states(version: int, runs: list[Run]) -> None:
     drafter = new(version)
     for ours, theirs in zip(rounds(drafter, ALL), rounds(drafter, Kernels())):
         np.testing.assert_allclose(np.array(ours), np.array(theirs), rtol=0, atol=2e-4)
@@ -112,14 +102,14 @@ def test_rounds_give_the_same_hidden_states(version: int, runs: list[Run]) -> No
     ],
     ids=lambda scaling: scaling["rope_type"],
 )
-def test_scaled_positions_turn_as_mlx_lm_turns_them(scaling: dict[str, Any], runs: list[Run]) -> None:  # noqa: F811
+def test_scaled_positions_turn_as_mlx_lm_turns_them(scaling: dict[str, Any], runs: list[Run]) -> None:
     drafter = new(1, bits=None, rope_scaling=scaling)
     for ours, theirs in zip(rounds(drafter, ALL), rounds(drafter, Kernels())):
         np.testing.assert_allclose(np.array(ours), np.array(theirs), rtol=0, atol=2e-4)
     assert not runs or set(names(runs)) == {"inject_kv"}
 
 
-def test_projections_of_mixed_widths_are_put_side_by_side(runs: list[Run]) -> None:  # noqa: F811
+def test_projections_of_mixed_widths_are_put_side_by_side(runs: list[Run]) -> None:
     drafter = new(1, bits=None)
     attention = drafter.layers[1].self_attn
     attention.v_proj = attention.v_proj.to_quantized(64, 8)
@@ -130,7 +120,7 @@ def test_projections_of_mixed_widths_are_put_side_by_side(runs: list[Run]) -> No
     assert not runs or names(runs)["inject_kv"] == LAYERS * len(ROUNDS)
 
 
-def test_bfloat16_stays_close(runs: list[Run]) -> None:  # noqa: F811
+def test_bfloat16_stays_close(runs: list[Run]) -> None:
     drafter = new(2, bits=None)
     drafter.set_dtype(mx.bfloat16)
     drafter.fuse()
@@ -143,7 +133,7 @@ def test_bfloat16_stays_close(runs: list[Run]) -> None:  # noqa: F811
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
-def test_the_same_seed_drafts_the_same(version: int, temperature: float, runs: list[Run]) -> None:  # noqa: F811
+def test_the_same_seed_drafts_the_same(version: int, temperature: float, runs: list[Run]) -> None:
     drafter, target = new(version), EmbeddingAndHead()
     features, drafted = mx.random.normal((1, 12, 2 * HIDDEN)), set()
 
@@ -175,7 +165,7 @@ def pieces(context: Context, positions: int) -> list[np.ndarray]:
     return [np.array(array[:, :, mx.array(rows[i // 2])]) for i, array in enumerate(context.arrays)]
 
 
-def test_rows_that_wait_are_written_before_others_follow(runs: list[Run]) -> None:  # noqa: F811
+def test_rows_that_wait_are_written_before_others_follow(runs: list[Run]) -> None:
     """Injections with no block between them; and a block at a width without the kernel."""
     drafter, target, contexts = new(2), EmbeddingAndHead(), []
     features = mx.random.normal((1, 40, 2 * HIDDEN))
@@ -190,7 +180,7 @@ def test_rows_that_wait_are_written_before_others_follow(runs: list[Run]) -> Non
     assert not runs or names(runs)["inject_kv"] == 3
 
 
-def test_rows_never_wait_for_which_a_ring_has_no_room(runs: list[Run]) -> None:  # noqa: F811
+def test_rows_never_wait_for_which_a_ring_has_no_room(runs: list[Run]) -> None:
     """A ring of 14; 12 rows of a prompt and a block would stand in it together."""
     drafter, target, hidden = new(1, sliding_window=2), EmbeddingAndHead(), []
     features = mx.random.normal((1, 12, 2 * HIDDEN))
@@ -211,7 +201,7 @@ def test_rotation_that_the_kernel_does_not_know(scaling: dict[str, Any]) -> None
     assert frequencies(initialize_rope(64, 1e4, False, scaling, 4096)) is None
 
 
-def test_small_heads_are_left_to_mlx(runs: list[Run]) -> None:  # noqa: F811
+def test_small_heads_are_left_to_mlx(runs: list[Run]) -> None:
     drafter = new(2, head_dim=32)
     for ours, theirs in zip(rounds(drafter, ALL), rounds(drafter, Kernels())):
         np.testing.assert_allclose(np.array(ours), np.array(theirs), rtol=0, atol=2e-4)

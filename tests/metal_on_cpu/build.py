@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 CACHES = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"  # now: our tests set another one for what they test
 KEPT = 30 * 24 * 3600  # seconds since a file in the cache folder was last used
 COMMON = "-std=c++17 -Wno-everything -fPIC -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics".split()
+COMMON += ["-march=haswell"] if platform.machine().lower() in ("x86_64", "amd64") else []
 # Rounds as Metal does: no wider intermediate results, no double literals.
 KERNEL = (
     "-Werror=uninitialized -Werror=sometimes-uninitialized "
@@ -90,14 +91,9 @@ def _run(*arguments: str, temporary: str) -> None:
     """The compiler. Of zig's own caches only what it needs to link, the same for all kernels, is kept."""
     links = not {"-S", "-c"} & {*arguments}
     zig = {"ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig") if links else temporary, "ZIG_LOCAL_CACHE_DIR": temporary}
-    command = [*compiler(), *_processor(), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=temporary, env={**os.environ, **zig})
+    done = subprocess.run([*compiler(), *arguments], capture_output=True, text=True, cwd=temporary, env={**os.environ, **zig})
     if done.returncode:
         raise CompileError(done.stderr[:8000])
-
-
-def _processor() -> list[str]:
-    return ["-march=haswell"] if platform.machine().lower() in ("x86_64", "amd64") else []
 
 
 @cache

@@ -150,12 +150,10 @@ template <class To, class From> inline To as_type(const From& from) {
 #define MSL_BUILTIN(name) MSL_UNARY(name, T, __builtin_##name##f(x))
 #define MSL_MATHEMATICS \
   MSL_BUILTIN(exp) MSL_BUILTIN(exp2) MSL_BUILTIN(log) MSL_BUILTIN(log2) MSL_BUILTIN(log10) MSL_BUILTIN(sqrt) \
-  MSL_BUILTIN(sin) MSL_BUILTIN(cos) MSL_BUILTIN(tan) MSL_BUILTIN(asin) MSL_BUILTIN(acos) MSL_BUILTIN(atan) \
-  MSL_BUILTIN(sinh) MSL_BUILTIN(cosh) MSL_BUILTIN(tanh) MSL_BUILTIN(asinh) MSL_BUILTIN(acosh) MSL_BUILTIN(atanh) \
+  MSL_BUILTIN(sin) MSL_BUILTIN(cos) MSL_BUILTIN(tan) MSL_BUILTIN(asin) MSL_BUILTIN(acos) MSL_BUILTIN(atan) MSL_BUILTIN(tanh) \
   MSL_BUILTIN(floor) MSL_BUILTIN(ceil) MSL_BUILTIN(round) MSL_BUILTIN(rint) MSL_BUILTIN(trunc) MSL_BUILTIN(fabs) \
   MSL_UNARY(exp10, T, __builtin_powf(10.0f, x)) MSL_UNARY(rsqrt, T, 1.0f / __builtin_sqrtf(x)) \
   MSL_BINARY(pow, is_floating_point_v, __builtin_powf(float(a), float(b))) \
-  MSL_BINARY(powr, is_floating_point_v, __builtin_powf(float(a), float(b))) \
   MSL_BINARY(fmod, is_floating_point_v, __builtin_fmodf(float(a), float(b))) \
   MSL_BINARY(atan2, is_floating_point_v, __builtin_atan2f(float(a), float(b))) \
   MSL_BINARY(divide, is_floating_point_v, a / b) \
@@ -332,12 +330,6 @@ inline void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d, const si
   const msl_place at;
   for (int i = 0; i < 2; i++) d.elements.v[i] = D(sums[at.row * 8 + at.column + i]);
 }
-template <class D, class A, class B>
-inline void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
-                               const simdgroup_matrix<B, 8, 8>& b, msl_site site = msl_site()) {
-  simdgroup_multiply_accumulate(d, a, b, simdgroup_matrix<D, 8, 8>(D(0)), site);
-}
-
 // ---- atomics: threads take turns on one processor, so plain operations that the runtime is told of ----
 
 template <class T> struct atomic { T value; };

@@ -1,12 +1,10 @@
 """Targets that compute through the Metal kernels, under the harness or on a GPU, against the same in MLX's ops."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 import pytest
-from kernels.conftest import runs  # noqa: F401
 from metal_on_cpu import Run
 
 from bench.synthetic import Geometry, write_pair
@@ -28,10 +26,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def target(folder: Path) -> Iterator[Target]:
-    mx.disable_compile()  # the harness computes at once
-    yield load_target(folder)
-    mx.enable_compile()
+def target(folder: Path) -> Target:
+    return load_target(folder)
 
 
 def using(*names: str, rows: Any = range(1, MAX_ROWS + 1)) -> Kernels:
@@ -69,7 +65,7 @@ def close(ours: list[mx.array], theirs: list[mx.array]) -> bool:
     ],
     ids=str,
 )
-def test_blocks_give_what_mlx_gives(target: Target, names: tuple[str, ...], counts: list[int], runs: list[Run]) -> None:  # noqa: F811
+def test_blocks_give_what_mlx_gives(target: Target, names: tuple[str, ...], counts: list[int], runs: list[Run]) -> None:
     plain = in_blocks(target, counts)
     target.use_kernels(using(*names))
     assert close(in_blocks(target, counts, exact=names == ("verify_matmul",)), plain)
@@ -79,14 +75,14 @@ def test_blocks_give_what_mlx_gives(target: Target, names: tuple[str, ...], coun
 
 
 @pytest.mark.parametrize("rows", ([4], [1], [2, 8], [1, 4]), ids=str)
-def test_a_state_serves_kernels_and_mlx_in_turn(target: Target, rows: list[int], runs: list[Run]) -> None:  # noqa: F811
+def test_a_state_serves_kernels_and_mlx_in_turn(target: Target, rows: list[int], runs: list[Run]) -> None:
     counts = [3, 1, 2, 5]
     plain = in_blocks(target, counts)
     target.use_kernels(using(*RECURRENT, rows=rows))
     assert close(in_blocks(target, counts), plain)
 
 
-def test_a_prompt_goes_on_behind_rows_that_are_due(target: Target, runs: list[Run]) -> None:  # noqa: F811
+def test_a_prompt_goes_on_behind_rows_that_are_due(target: Target, runs: list[Run]) -> None:
     def outputs() -> list[mx.array]:
         state, start = read(target), len(PROMPT)
         target.forward(mx.array(BLOCKS[:1]), state, mx.array([start]))
@@ -101,7 +97,7 @@ def test_a_prompt_goes_on_behind_rows_that_are_due(target: Target, runs: list[Ru
     assert close(outputs(), plain)
 
 
-def test_the_bits_of_a_row_do_not_depend_on_the_rows_beside_it(target: Target, runs: list[Run]) -> None:  # noqa: F811
+def test_the_bits_of_a_row_do_not_depend_on_the_rows_beside_it(target: Target, runs: list[Run]) -> None:
     """Of 2 to 8 rows; one alone has MLX's matmul, whose bits are the kernel's on Metal only (`test_verify_matmul.py`)."""
     target.use_kernels(Kernels(using(*EXACT).rows, frozenset(("norm", "rope", "elementwise"))))
 

@@ -1,0 +1,59 @@
+"""What a pair does with the kernels that were chosen for it."""
+
+import pytest
+from fixture_data import CHECKPOINTS
+
+import dflash_mlx as dm
+from dflash_mlx import pair as pair_module
+from dflash_mlx.decoding import calibration
+from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.kernel_choice import Choice
+from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels.tuning import Entry
+
+TARGET, DRAFTER = CHECKPOINTS / "target_qwen3_5", CHECKPOINTS / "dflash2_full"
+CHOSEN = Choice(Kernels({"gated_delta": frozenset({33})}), {"candidates": Entry("", "failed", "wrong numbers")})
+
+
+def chosen(monkeypatch: pytest.MonkeyPatch, choice: Choice) -> dm.Pair:
+    monkeypatch.setattr(pair_module, "choose", lambda *_: choice)
+    return dm.load(TARGET, DRAFTER)
+
+
+def test_target_and_drafter_compute_with_the_kernels_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = chosen(monkeypatch, CHOSEN)
+    assert pair.drafter and pair.target.kernels == pair.drafter.kernels == pair.kernels.kernels == CHOSEN.kernels
+
+
+def test_statistics_say_which_kernels_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = chosen(monkeypatch, CHOSEN)
+    told = "MLX's own op instead of a Metal kernel: candidates failed (dflash-mlx doctor tells why)"
+    assert pair.generate([5, 6, 7], max_tokens=4, block_size=2).statistics.mode_reason == told
+    assert pair.generate([5, 6, 7], max_tokens=4, block_size=1).statistics.mode_reason == f"plain: block_size is 1; {told}"
+
+
+def test_costs_are_those_with_the_kernels_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = []
+    monkeypatch.setattr(calibration, "cached", lambda file: files.append(file) or Costs([(1, 0, 1.0), (8, 0, 1.1)]))
+    for choice in (CHOSEN, Choice(), CHOSEN):
+        chosen(monkeypatch, choice).calibrate()
+    assert files[0] == files[2] != files[1]
+
+
+def test_progress_tells_of_kernels_being_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def choose(target: object, drafter: object, wanted: object, progress: object) -> Choice:
+        assert wanted == ("gated_delta",) and callable(progress)
+        progress(2, 8)
+        return CHOSEN
+
+    told: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(pair_module, "choose", choose)
+    monkeypatch.setattr(pair_module, "check_wanted", lambda wanted: None)
+    dm.load(TARGET, DRAFTER, kernels=("gated_delta",), progress=lambda *step: told.append(step))
+    assert told[-1] == ("kernels", 2, 8)
+
+
+@pytest.mark.parametrize(("wanted", "told"), [("fastest", "auto, mlx or names"), (["gated_delta"], "needs Metal"), (7, "names")])
+def test_kernels_that_cannot_be_had_are_told_before_anything_is_loaded(wanted: object, told: str) -> None:
+    with pytest.raises(dm.RequestError, match=told):
+        dm.load("/no/such/folder", kernels=wanted)  # type: ignore[arg-type]
