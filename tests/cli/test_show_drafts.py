@@ -17,6 +17,7 @@ pty = pytest.importorskip("pty")
 def chunk(*pieces: str, accepted: int = 0) -> Chunk:
     return Chunk(
         text="".join(pieces),
+        thinking="",
         pieces=pieces,
         token_ids=tuple(range(len(pieces))),
         drafted=(),
