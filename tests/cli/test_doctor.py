@@ -58,9 +58,9 @@ def lines(out: str) -> dict[str, str]:
 
 
 def test_every_check_has_a_line_and_where_all_is_well_the_command_succeeds(run):
-    code, out, err = run("doctor")
+    code, out, _ = run("doctor")
     assert code == 0 and list(lines(out)) == NAMES
-    assert "measuring what passes cost" in err and run("doctor").err == "", "once"
+    assert run("doctor").err == "", "what passes cost is measured once"
     assert all(value.startswith("ok ") for value in lines(out).values())
     for package in ("dflash-mlx", "mlx", "mlx-lm"):
         assert lines(out)[package] == f"ok {version(package)}"

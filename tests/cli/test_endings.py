@@ -59,7 +59,8 @@ def test_closed_pipe_ends_quietly(start, arguments):
     process = start(*arguments)
     os.read(process.stdout.fileno(), 1)
     process.stdout.close()
-    assert process.stderr.read() == b""
+    told = process.stderr.read().decode().splitlines()
+    assert all(line.startswith("measuring what passes cost") for line in told)  # if nobody has before
     assert process.wait() == 0
 
 
