@@ -123,9 +123,10 @@ class Text:
             accepted, own = ("green", "yellow") if self._colours else ("[in brackets]", "outside")
             note(f"{accepted}: drafts that the target accepted; {own}: the target's own tokens")
         self._started = True
-        if chunk.text:
-            self._line_open = not chunk.text.endswith("\n")
-        write(self._picture(chunk) if self._show_drafts else self._safe(chunk.text))
+        text = chunk.thinking + chunk.text
+        if text:
+            self._line_open = not text.endswith("\n")
+        write(self._picture(chunk) if self._show_drafts else self._safe(text))
 
     def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
         """Ends the last line and sums up, where there is something to sum up."""
@@ -150,7 +151,7 @@ class JsonLines:
 
     def chunk(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
-        self._line(**{name: getattr(chunk, name) for name in ("text", "pieces", "token_ids", "drafted", "accepted")})
+        self._line(**{name: getattr(chunk, name) for name in ("text", "thinking", "pieces", "token_ids", "drafted", "accepted")})
 
     def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
         """Writes the last object."""

@@ -7,7 +7,7 @@ from fixture_data import CHECKPOINTS
 from tokenizers import Tokenizer as Reference
 
 from dflash_mlx.errors import RequestError
-from dflash_mlx.text import Tokenizer
+from dflash_mlx.text import Thinking, Tokenizer
 
 FOLDER = CHECKPOINTS / "target_qwen3_5"
 TEXTS = [
@@ -150,3 +150,25 @@ def test_every_place_that_names_an_end_of_sequence_counts(tmp_path) -> None:
             (tmp_path / file.name).write_text(file.read_text())
     (tmp_path / "generation_config.json").write_text('{"eos_token_id": [242, 7]}')
     assert Tokenizer(tmp_path).eos_token_ids == {240, 242, 7}
+
+
+THOUGHTS = [  # a text, whether it begins in the middle of thinking, and its thinking
+    ("Hello.", False, ""),
+    ("<think>\nhm</think>\n\nHello.", False, "<think>\nhm</think>"),
+    ("hm</think>\n\nHello.", True, "hm</think>"),
+    ("\n<think>hm", False, "\n<think>hm"),
+    ("hm", True, "hm"),
+    ("Write <think> and </think>.", False, ""),
+    ("a</think>b</think>c", True, "a</think>"),
+    ("<th", False, ""),
+    ("a</thi", True, "a</thi"),
+    (" ", False, ""),
+]
+
+
+@pytest.mark.parametrize("text, opened, thinking", THOUGHTS, ids=repr)
+def test_thinking_is_told_from_the_answer_however_the_text_is_cut(text: str, opened: bool, thinking: str) -> None:
+    for size in range(1, len(text) + 1):
+        split, parts = Thinking(opened), [text[i : i + size] for i in range(0, len(text), size)]
+        told = [split.add(part, last=i == len(parts) - 1) for i, part in enumerate(parts)]
+        assert ("".join(t for t, _ in told), "".join(a for _, a in told)) == (thinking, text.removeprefix(thinking))

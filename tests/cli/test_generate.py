@@ -158,7 +158,7 @@ def test_json_lines_are_the_chunks_and_then_the_statistics(run, demo):
     result = demo.generate(PROMPT)
     assert [token for chunk in chunks for token in chunk["token_ids"]] == list(result.token_ids)
     assert "".join(chunk["text"] for chunk in chunks) == result.text
-    assert all("".join(chunk["pieces"]) == chunk["text"] for chunk in chunks)
+    assert all("".join(chunk["pieces"]) == chunk["thinking"] + chunk["text"] for chunk in chunks)
     assert all(chunk["token_ids"][: chunk["accepted"]] == chunk["drafted"][: chunk["accepted"]] for chunk in chunks)
     assert last["finish_reason"] == "stop"
     assert last["statistics"]["generated_tokens"] == len(result.token_ids)
