@@ -100,8 +100,9 @@ class Record:
                     json.dump(self.facts, mark, indent=1)
                     mark.flush()
                 yield
-                for left in filter(_is_left, folder.glob("*.json")):
-                    left.unlink(missing_ok=True)
+                with suppress(OSError):
+                    for left in filter(_is_left, folder.glob("*.json")):
+                        left.unlink()
             finally:
                 with suppress(OSError):
                     Path(mark.name).unlink()
