@@ -1,7 +1,6 @@
 """`dflash-mlx doctor`: what to know of this machine, this installation and a pair on it when something is odd."""
 
 import io
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -11,8 +10,8 @@ import typer
 
 from .machine import Check, machine_checks
 from .options import Kernels
-from .pair_report import PROMPTS, compare, load_pair, pair_checks
-from .render import Progress, note, write
+from .pair_report import NO_PROMPTS, compare, load_pair, pair_checks, prompts_of
+from .render import Progress, json_line, note, write
 
 if TYPE_CHECKING:
     from dflash_mlx import Pair
@@ -46,7 +45,7 @@ def doctor(
     ok = True
     for check in _checks(model, kernels):
         ok &= check.ok
-        write(json.dumps(check._asdict()) + "\n" if as_json else f"{'ok' if check.ok else '!!'} {check.name}: {check.value}\n")
+        write(json_line(check._asdict()) if as_json else f"{'ok' if check.ok else '!!'} {check.name}: {check.value}\n")
     if not ok:
         raise typer.Exit(1)
 
@@ -55,14 +54,26 @@ def _checks(model: str | None, kernels: str) -> Iterator[Check]:
     yield from machine_checks()
     if model is None:
         pair, check = _demo(kernels)
-        yield check
     else:
-        with Progress(quiet=False) as progress:
-            pair = load_pair(model, kernels, progress)
-        drafter = f"drafter with blocks of {pair.drafter.config.block_size}" if pair.drafter else "no drafter is known for it"
-        yield Check("pair", f"{model}: {pair.target.config.model_type}, {drafter}")
+        pair, check = _named(model, kernels)
+    yield check
     if pair:
         yield from pair_checks(pair)
+
+
+def _named(model: str, kernels: str) -> "tuple[Pair | None, Check]":
+    from dflash_mlx.errors import ModelNotFoundError
+    from dflash_mlx.known_pairs import find
+
+    try:
+        with Progress(quiet=False) as progress:
+            pair = load_pair(model, kernels, progress)
+    except ModelNotFoundError as error:
+        if find(model):  # a part of a known pair cannot be had; any other name leads nowhere
+            return None, Check("pair", f"{model}: {error}", False)
+        raise
+    drafter = f"drafter with blocks of {pair.drafter.config.block_size}" if pair.drafter else "no drafter is known for it"
+    return pair, Check("pair", f"{model}: {pair.target.config.model_type}, {drafter}")
 
 
 def _demo(kernels: str) -> "tuple[Pair | None, Check]":
@@ -86,14 +97,19 @@ def _demo(kernels: str) -> "tuple[Pair | None, Check]":
 
 
 def _print_parity(model: str, kernels: str, as_json: bool) -> None:
+    from dflash_mlx.errors import CheckpointError
+
     with Progress(quiet=False) as progress:
         pair = load_pair(model, kernels, progress)
-        reports = compare(pair, BLOCK_SIZES, TOKENS, progress)
+        prompts = prompts_of(pair)
+        if not prompts:
+            raise CheckpointError(f"{model} is {NO_PROMPTS}.", "Get its tokenizer.json again.")
+        reports = compare(pair, prompts, BLOCK_SIZES, TOKENS, progress)
     if as_json:
-        write("".join(json.dumps(asdict(report)) + "\n" for report in reports))
+        write("".join(json_line(asdict(report)) for report in reports))
         return
     write(_table(reports))
-    note(f"{model}: {len(PROMPTS)} texts, {TOKENS} tokens each. differ: rows whose most likely token is not plain decoding's;")
+    note(f"{model}: {len(prompts)} texts, {TOKENS} tokens each. differ: rows whose most likely token is not plain decoding's;")
     note("gap: between plain's two best logits there, at most; logits: the largest difference of any.")
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dflash_mlx import Pair
     from dflash_mlx.decoding.costs import Costs
     from dflash_mlx.decoding.parity import Parity
-    from dflash_mlx.kernels.tuning import Entry
+    from dflash_mlx.kernels.record import Entry
 
 PROMPTS = (
     "The three states of matter are",
@@ -21,16 +21,20 @@ PROMPTS = (
 TOKENS = 24  # compared a prompt
 BLOCK_SIZE = 4  # that is compared
 SHOWN = 300  # characters of an error
+NO_PROMPTS = "not compared: the tokenizer makes no tokens of any of the texts"
 
 
 def load_pair(name: str, kernels: Any, progress: Progress) -> "Pair":
-    """A pair; the target alone where no drafter is known for it."""
+    """A pair; the target alone where no drafter is known for it. One that is known and cannot be had is an error."""
     import dflash_mlx
     from dflash_mlx.errors import ModelNotFoundError
+    from dflash_mlx.known_pairs import find
 
     try:
         return dflash_mlx.load(name, kernels=kernels, progress=progress.loading)
     except ModelNotFoundError:
+        if find(name):
+            raise
         return dflash_mlx.load(name, drafter=None, kernels=kernels, progress=progress.loading)
 
 
@@ -43,17 +47,28 @@ def pair_checks(pair: "Pair") -> Iterator[Check]:
     for verify, measured in (("fast", costs), ("exact", exact)):
         if measured:
             yield _costs(pair, verify, measured)
-    with Progress(quiet=False) as progress:
-        reports = compare(pair, (BLOCK_SIZE,), TOKENS, progress)
-    yield from map(_parity, reports)
+    prompts = prompts_of(pair)
+    if prompts:
+        with Progress(quiet=False) as progress:
+            reports = compare(pair, prompts, (BLOCK_SIZE,), TOKENS, progress)
+        yield from map(_parity, reports)
+    else:
+        reports = []
+        yield Check("parity", NO_PROMPTS, False)
     yield Check("advice", " ".join(_advice(pair, costs, exact, reports)))
 
 
-def compare(pair: "Pair", block_sizes: tuple[int, ...], tokens: int, progress: Progress) -> "list[Parity]":
+def prompts_of(pair: "Pair") -> list[list[int]]:
+    """The texts to compare behind, but for those that are no tokens at all to this tokenizer."""
+    return [ids for ids in (pair.tokenizer.encode(prompt, raw=True) for prompt in PROMPTS) if ids]
+
+
+def compare(
+    pair: "Pair", prompts: list[list[int]], block_sizes: tuple[int, ...], tokens: int, progress: Progress
+) -> "list[Parity]":
     """Verification in blocks held against plain decoding, fast and exact."""
     from dflash_mlx.decoding.parity import parity
 
-    prompts = [pair.tokenizer.encode(prompt, raw=True) for prompt in PROMPTS]
     return parity(pair.target, prompts, block_sizes, tokens, progress.comparing, ("fast", "exact"))
 
 
@@ -133,6 +148,7 @@ def _parity(report: "Parity") -> Check:
 
 def _advice(pair: "Pair", costs: "Costs | None", exact: "Costs | None", reports: "list[Parity]") -> Iterator[str]:
     from dflash_mlx.decoding.block_size import Policy
+    from dflash_mlx.kernels.record import marks_of
 
     if pair.drafter and costs and exact:
         trained = pair.drafter.config.block_size
@@ -151,3 +167,6 @@ def _advice(pair: "Pair", costs: "Costs | None", exact: "Costs | None", reports:
         yield "Exact verification is not exact here: please report this with the output of doctor --json."
     if pair.kernels.file:
         yield f"To try the kernels again, delete {pair.kernels.file}."
+    stalled = [marks_of(name, entry.source) for name, entry in pair.kernels.entries.items() if entry.result == "stalled"]
+    if stalled:
+        yield f"A stalled one is noted elsewhere: delete {' and '.join(map(str, stalled))}."

@@ -2,11 +2,12 @@
 
 import io
 import json
+import math
 import os
 import sys
 from dataclasses import asdict
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -32,6 +33,19 @@ def write(text: str) -> None:
         abandon(sys.stdout)
         note(f"error: stdout cannot be written ({error.strerror}).\nMake room, or send the text elsewhere.")
         raise typer.Exit(1) from None
+
+
+def json_line(content: dict[str, Any]) -> str:
+    """A JSON object and the end of its line. What is no number in JSON is null."""
+    return json.dumps(_finite(content), allow_nan=False) + "\n"
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {name: _finite(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def note(line: str) -> None:

@@ -21,6 +21,7 @@ from dflash_mlx.fingerprint import Fingerprint, fingerprint
 from dflash_mlx.fit import check_cycle, check_fit
 from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stream, new_request
 from dflash_mlx.hub import resolve_pair
+from dflash_mlx.kernels import source_of
 from dflash_mlx.memory import Need, available, estimate
 from dflash_mlx.memory import check as check_memory
 from dflash_mlx.session import Session
@@ -252,8 +253,9 @@ class Pair:
             assert self.drafter
             sizes = size_in_memory(self.target.module), size_in_memory(self.drafter)
             kernels = self.target.kernels
-            used = sorted((name, sorted(rows)) for name, rows in kernels.rows.items()), sorted(kernels.row_invariant)
-            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact, used)
+            used = sorted((name, sorted(rows), source_of(name)) for name, rows in kernels.rows.items())
+            bits = sorted(kernels.row_invariant), sorted(kernels.exact)
+            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact, used, bits)
             costs = calibration.cached(file)
             if costs is None:
                 costs, undisturbed = calibration.calibrate(self.target, self.drafter, exact, progress)

@@ -24,9 +24,9 @@ class FakeMetal:
     Attributes:
         faults: by kernel, what is done with its outputs, or raises.
         seconds: by kernel, what a call takes beyond what MLX's op does.
-        in_cycles: the same in whole cycles only, which have short buffers.
-        ran: every kernel that was called.
-        rows, capacity: of the last call to the recurrence, and to attention.
+        in_cycles: the same while `cycling` only, which a test sets in whole cycles.
+        ran: every kernel that was called; forms: each with what it was compiled with.
+        rows: of the last call to the recurrence.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,8 @@ class FakeMetal:
         self.seconds: dict[str, float] = {}
         self.in_cycles: dict[str, float] = {}
         self.ran: list[str] = []
-        self.rows = self.capacity = 0
+        self.forms: set[tuple[str, str]] = set()
+        self.rows, self.cycling = 0, False
         self._now = 0.0
         self._logits = mx.array(0)
 
@@ -49,9 +50,8 @@ class FakeMetal:
             self.ran.append(name)
             if name == "gated_delta":
                 self.rows = inputs[6].shape[1]
-            if name == "verify_attention":
-                self.capacity = inputs[1].shape[2]
-            self._now += self.seconds.get(name, -TICK / 100)
+            self.forms.add((name, str(template)))
+            self._now += self.seconds.get(name, -TICK / 100) + (self.in_cycles.get(name, 0.0) if self.cycling else 0.0)
             results = getattr(self, f"_{name}")(dict(template), call["output_shapes"], *inputs)
             results = [result.astype(dtype) for result, dtype in zip(results, call["output_dtypes"], strict=True)]
             assert [result.shape for result in results] == [tuple(shape) for shape in call["output_shapes"]]
@@ -66,8 +66,6 @@ class FakeMetal:
     _verify_matmul_fast = _verify_matmul
 
     def _verify_attention(self, _: Any, shapes: Any, queries: mx.array, *rest: mx.array) -> list[mx.array]:
-        if self.capacity < 1024:
-            self._now += self.in_cycles.get("verify_attention", 0.0)
         y = verify_attention_reference(queries, *rest)[0].astype(mx.float32)
         heads, rows, chunks, _ = shapes[0]
         sums = mx.concatenate([y[:, :, None], mx.zeros((heads, rows, chunks - 1, y.shape[-1]))], axis=2)

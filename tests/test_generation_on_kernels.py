@@ -7,7 +7,7 @@ from metal_on_cpu import Run
 
 import dflash_mlx as dm
 from bench.synthetic import Geometry, write_pair
-from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels
+from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels, verify_attention
 
 # sizes that every kernel covers; a drafter of random weights hardly ever guesses right
 ALL_COVERED = Geometry(512, 4, 512, 4, 1, 128, 16, 32, 264, drafter_layers=2, taps=3, positions=1024)
@@ -46,7 +46,10 @@ def test_the_demo_pair_answers_the_same(block_size: int, runs: list[Run]) -> Non
 
 
 @pytest.mark.parametrize("verify", ("fast", "exact"))
-def test_a_pair_that_all_kernels_serve_answers_the_same(verify: str, synthetic: Path, runs: list[Run]) -> None:
+def test_a_pair_that_all_kernels_serve_answers_the_same(
+    verify: str, synthetic: Path, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify_attention, "FROM", 256)
     pair = dm.load(synthetic, kernels="mlx")
     plain = pair.generate([3, 1, 4, 1, 5], max_tokens=12, block_size=4, verify=verify)  # type: ignore[arg-type]
     use(pair, ALL)

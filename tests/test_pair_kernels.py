@@ -5,11 +5,13 @@ from fixture_data import CHECKPOINTS
 
 import dflash_mlx as dm
 from dflash_mlx import pair as pair_module
+from dflash_mlx.buffers import GROWTH
 from dflash_mlx.decoding import calibration
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.kernel_choice import Choice
 from dflash_mlx.kernels import Kernels
-from dflash_mlx.kernels.tuning import Entry
+from dflash_mlx.kernels.record import Entry
+from dflash_mlx.kernels.verify_attention import FROM
 
 TARGET, DRAFTER = CHECKPOINTS / "target_qwen3_5", CHECKPOINTS / "dflash2_full"
 CHOSEN = Choice(Kernels({"gated_delta": frozenset({33})}), {"candidates": Entry("", "failed", "wrong numbers")})
@@ -35,9 +37,23 @@ def test_statistics_say_which_kernels_failed(monkeypatch: pytest.MonkeyPatch) ->
 def test_costs_are_those_with_the_kernels_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     files = []
     monkeypatch.setattr(calibration, "cached", lambda file: files.append(file) or Costs([(1, 0, 1.0), (8, 0, 1.1)]))
-    for choice in (CHOSEN, Choice(), CHOSEN):
+    not_exact = Choice(Kernels(CHOSEN.kernels.rows, exact=frozenset()))
+    for choice in (CHOSEN, Choice(), not_exact, CHOSEN):
         chosen(monkeypatch, choice).calibrate()
-    assert files[0] == files[2] != files[1]
+    monkeypatch.setattr(pair_module, "source_of", lambda name: "new")
+    chosen(monkeypatch, CHOSEN).calibrate()
+    assert files[0] == files[3] and len(set(files)) == 4
+
+
+def test_costs_of_long_contexts_are_those_with_attention_s_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, used = dm.load(TARGET, DRAFTER), []
+    assert pair.drafter
+    monkeypatch.setattr(calibration, "covers", lambda *_: True)
+    monkeypatch.setattr(calibration, "_layer_seconds", lambda config, dtype, *given: used.append(given) or 1.0)
+    pair.target.use_kernels(Kernels({"verify_attention": frozenset({2})}))
+    for capacity in (FROM - GROWTH, FROM):
+        calibration._attention_seconds(pair.target, pair.drafter, False, 2, capacity)
+    assert [given for given in used if len(given) == 3] == [(2, FROM - GROWTH, False), (2, FROM, True)]
 
 
 def test_progress_tells_of_kernels_being_tried(monkeypatch: pytest.MonkeyPatch) -> None:

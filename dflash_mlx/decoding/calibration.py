@@ -26,7 +26,7 @@ from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, DrafterConfig
-from dflash_mlx.kernels.verify_attention import covers, verify_attention_metal
+from dflash_mlx.kernels.verify_attention import FROM, covers, verify_attention_metal
 from dflash_mlx.targets import Target, TargetConfig
 from dflash_mlx.targets.row_invariance import backend, rows_apart
 
@@ -110,7 +110,7 @@ def _attention_seconds(target: Target, drafter: DFlash, exact: bool, rows: int, 
     config, dtype = target.config, target.embed(mx.array([[0]])).dtype
     passes, at_once = (rows, 1) if exact and rows_apart("attention") else (1, rows)
     sizes = config.num_attention_heads, config.num_key_value_heads, config.head_dim
-    by_kernel = target.kernels.use("verify_attention", at_once, exact) and covers(dtype, *sizes, at_once)
+    by_kernel = capacity >= FROM and target.kernels.use("verify_attention", at_once, exact) and covers(dtype, *sizes, at_once)
     seconds = config.attention_layers * passes * _layer_seconds(config, dtype, at_once, capacity, by_kernel)
     full = sum(drafter.config.window(i) is None for i in range(drafter.config.num_hidden_layers))
     if rows > 1 and full:

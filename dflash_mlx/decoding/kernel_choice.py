@@ -14,11 +14,12 @@ from typing import Literal
 import mlx.core as mx
 
 from dflash_mlx.decoding.kernel_cases import cases_of
-from dflash_mlx.decoding.whole_cycles import compare_cycles, use_kernels
+from dflash_mlx.decoding.whole_cycles import compare_cycles, compare_passes, use_kernels
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
-from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels, tuning
-from dflash_mlx.kernels.tuning import Case, Entry, Record, source_of
+from dflash_mlx.kernels import NAMES, Kernels, has_metal, source_of, tuning
+from dflash_mlx.kernels.record import Entry, Record
+from dflash_mlx.kernels.tuning import Case
 from dflash_mlx.targets import Target
 from dflash_mlx.targets.row_check import row_invariant_ops
 from dflash_mlx.targets.transformer import TransformerTarget
@@ -27,6 +28,7 @@ Wanted = Literal["auto", "mlx"] | Sequence[str]
 
 DRAFTING = ("inject_kv", "candidates")  # plain decoding does not see these, nor does any answer
 EXACT_ONLY = ("verify_matmul",)  # no pass of fast verification sees it
+LONG_ONLY = ("verify_attention",)  # no pass behind a short context sees it
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def check_wanted(wanted: object) -> None:
     unknown = [name for name in wanted if name not in NAMES]
     if unknown:
         raise RequestError(f"there is no kernel {unknown[0]!r}.", f"The kernels are {', '.join(NAMES)}.")
-    if not tuning.has_metal():
+    if not has_metal():
         raise RequestError(
             f"kernel {wanted[0]} needs Metal, and there is none here.", "Leave kernels out: MLX's ops do the work."
         )
@@ -86,7 +88,7 @@ def choose(
         RequestError: see `check_wanted`.
     """
     check_wanted(wanted)
-    if wanted == "mlx" or not tuning.has_metal():
+    if wanted == "mlx" or not has_metal():
         return Choice()
     assert isinstance(target, TransformerTarget)  # as all are
     return _Search(target, drafter, progress or (lambda done, total: None)).choice(None if wanted == "auto" else wanted)
@@ -126,7 +128,7 @@ class _Search:
             kernels = self._kernels([name for name, entry in self._entries.items() if entry.confirmed])
         else:
             passed = [name for name, entry in self._entries.items() if entry.result in ("passed", "slower")]
-            kernels = self._at({name: frozenset(self._possible(name)) for name in passed})
+            kernels = self._at({name: self._possible(name) for name in passed})
         return Choice(kernels, self._entries, self._not_covered, self._record.file, self._news)
 
     def _look_at(self, name: str, timed: bool) -> Entry:
@@ -148,19 +150,20 @@ class _Search:
     def _confirm(self) -> None:
         """Lets whole cycles decide about kernels that were faster and that they have not decided about."""
         faster = [name for name, entry in self._entries.items() if entry.result == "passed"]
-        new = [name for name in faster if not self._entries[name].confirmed]
-        confirmed = [name for name in faster if name not in new]
+        confirmed = [name for name in faster if self._entries[name].confirmed]
+        used = self._kernels(faster).rows
+        new = [name for name in faster if name not in confirmed and used[name]]
         if not new:
             return
         self._progress(len(NAMES), len(NAMES) + 1)
         alone = sorted(new, key=self._gain, reverse=True)
-        together = [name for name in new if name not in EXACT_ONLY]
+        together = [name for name in new if name not in EXACT_ONLY + LONG_ONLY]
         source = hashlib.sha256("".join(source_of(name) for name in (*confirmed, *together)).encode()).hexdigest()[:16]
         if together and not self._record.known("together", source):
             if self._try("together", source, confirmed, together).result == "passed":
                 self._settle({name: replace(self._entries[name], confirmed=True) for name in together})
                 confirmed += together
-                alone = [name for name in new if name in EXACT_ONLY]
+                alone = [name for name in alone if name not in together]
         for name in alone:
             entry = self._try(name, self._entries[name].source, confirmed, [name])
             if entry.result == "passed":
@@ -175,14 +178,18 @@ class _Search:
         without, kernels = self._kernels(before), self._kernels([*before, *new])
         with self._record.attempt(what, source):
             try:
-                wrong = compare_cycles(self._target, self._drafter, without, kernels, exact=what in EXACT_ONLY)
+                if what in LONG_ONLY and self._drafter:
+                    against = compare_passes(self._target, self._drafter, without, kernels)
+                else:
+                    against = compare_cycles(self._target, self._drafter, without, kernels, exact=what in EXACT_ONLY)
+                entry = Entry(source, against.result, against.why) if against else Entry(source, "passed")
             except Exception as error:  # a compiler's message, or whatever else comes instead of tokens
-                wrong = f"does not run in whole cycles: {type(error).__name__}: {error}"[: tuning.SHOWN]
+                why = f"does not run in whole cycles: {type(error).__name__}: {error}"
+                entry = Entry(source, "failed", why[: tuning.SHOWN])
             finally:
                 use_kernels(self._target, self._drafter, Kernels())
-            result: Literal["passed", "slower", "failed"] = "passed" if not wrong else "slower" if "slower" in wrong else "failed"
-            entry = Entry(source, result, wrong)
-            self._record.put(**{what: entry})
+            if what == "together":
+                self._record.put(together=entry)
         return entry
 
     def _settle(self, entries: dict[str, Entry]) -> None:
@@ -194,8 +201,8 @@ class _Search:
         """These kernels, at the numbers of rows where they were faster and those that are nearest to one of them."""
         rows: dict[str, frozenset[int]] = {}
         for name in names:
-            measured, faster = sorted({case.rows for case in self._cases[name]}), self._entries[name].rows
-            nearest = {row: min(measured, key=lambda seen: abs(seen - row)) for row in self._possible(name)}
+            timed, faster = sorted({case.rows for case in self._cases[name] if case.timed}), self._entries[name].rows
+            nearest = {row: min(timed, key=lambda seen: abs(seen - row)) for row in self._possible(name)}
             rows[name] = frozenset(row for row, seen in nearest.items() if seen in faster)
         return self._at(rows)
 
@@ -203,10 +210,10 @@ class _Search:
         exact = frozenset(name for name, entry in self._entries.items() if entry.exact)
         return Kernels(rows, frozenset(self._record.row_invariant or ()), exact)
 
-    def _possible(self, name: str) -> range:
-        """Numbers of rows: plain decoding's one row keeps MLX's bits, and its quantised matmuls are MLX's."""
-        alone = name in DRAFTING or (self._entries[name].exact and name not in EXACT_ONLY)
-        return range(1 if alone else 2, MAX_ROWS + 1)
+    def _possible(self, name: str) -> frozenset[int]:
+        """Numbers of rows at which it was compared. Plain decoding's one row keeps MLX's bits."""
+        compared = frozenset(case.rows for case in self._cases[name])
+        return compared if name in DRAFTING or self._entries[name].exact else compared - {1}
 
     def _gain(self, name: str) -> float:
         """Microseconds a pass, at the number of rows where it is most."""

@@ -1,5 +1,6 @@
 """Metal kernels: one pair of files each, NAME.py (contract, plain-MLX reference, dispatch) and NAME.metal (the source)."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -42,6 +43,19 @@ class Kernels:
     def use(self, name: str, rows: int, exact: bool = False) -> bool:
         """Whether a kernel is used for so many rows; with `exact`, in a pass that must have MLX's bits."""
         return rows in self.rows.get(name, ()) and (not exact or name in self.exact)
+
+
+def has_metal() -> bool:
+    """Whether kernels can run here: ours and mlx-lm's."""
+    return mx.default_device() == mx.gpu and mx.metal.is_available()
+
+
+@cache
+def source_of(name: str) -> str:
+    """A hash of a kernel's files: NAME.py and whatever .metal files start with its name."""
+    module = name.removesuffix("_fast")
+    files = [Path(__file__).parent / f"{module}.py", *sorted(Path(__file__).parent.glob(f"{module}*.metal"))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 def source(name: str) -> tuple[str, str]:

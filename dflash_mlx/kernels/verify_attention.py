@@ -15,6 +15,10 @@ import mlx.core as mx
 
 from dflash_mlx.kernels import metal_kernel
 
+# Rows of the shortest buffers that it is used over. One verdict cannot hold for all lengths: a few chunks occupy a fraction of
+# a GPU, and the second dispatch must pay for itself; with more keys, more is saved. So its speed is judged over just so many,
+# and over fewer MLX's op does the work as ever.
+FROM = 2048
 CHUNK = 256  # keys a threadgroup takes
 SIMDGROUPS = 8  # as in verify_attention.metal
 QUERIES = 64  # heads of a kv head times rows: what the registers of 8 simdgroups hold

@@ -85,22 +85,20 @@ def verify_matmul_metal(
     bits: int,
     group_size: int,
     exact: bool = False,
-    split: int = SPLIT,
 ) -> mx.array:
     """x @ dequantise(w).T, `[..., rows, N]` of x's dtype, by the exact or the fast kernel.
 
     Args:
         x: `[..., rows, K]`, all of its rows together `MAX_ROWS` at most.
         w, scales, biases: as in the module's docstring; views of a larger matrix's rows are not copied.
-        split: see `SPLIT`.
     """
     outputs, inputs = w.shape[0], x.shape[-1]
     rows = x.size // inputs
     template = [("T", x.dtype), ("ROWS", rows), ("BITS", bits), ("GROUP", group_size)]
     name, threads, threadgroup = "verify_matmul", outputs // 4 * 32, 64
     if not exact:
-        template.append(("SPLIT", split))
-        name, threads, threadgroup = "verify_matmul_fast", (outputs + 31) // 32 * 32 * split, 32 * split
+        template.append(("SPLIT", SPLIT))
+        name, threads, threadgroup = "verify_matmul_fast", (outputs + 31) // 32 * 32 * SPLIT, 32 * SPLIT
     (y,) = metal_kernel(name, INPUTS, ("y",))(
         inputs=[x.reshape(rows, inputs), w, scales, biases],
         template=template,

@@ -80,7 +80,7 @@ class AttentionLayer:
         if exact and rows > 1 and rows_apart("attention"):
             alone = zip(mx.split(queries, rows, axis=2), mx.split(mask, rows))
             return mx.concatenate([self._sdpa(query, state, row) for query, row in alone], axis=2)
-        if not exact and self.kernels.use("verify_attention", rows):
+        if not exact and state.capacity >= kernel.FROM and self.kernels.use("verify_attention", rows):
             if kernel.covers(queries.dtype, self.heads, self.kv_heads, self.head_dim, rows):
                 return kernel.verify_attention_metal(queries, state.keys, state.values, position)
         return self._sdpa(queries, state, mask)

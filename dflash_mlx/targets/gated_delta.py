@@ -12,13 +12,13 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.gated_delta import gated_delta_kernel
 
-from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels import Kernels, has_metal
 from dflash_mlx.kernels import gated_delta as delta
 from dflash_mlx.kernels import recurrent_inputs as inputs
 from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.kernels.gated_delta import Writes
 from dflash_mlx.kernels.verify_matmul import project
-from dflash_mlx.projections import FeedForward, Projections
+from dflash_mlx.projections import FeedForward, Project, Projections
 from dflash_mlx.targets.row_invariance import Op, ops_of
 from dflash_mlx.targets.state import Due, RecurrentState
 
@@ -82,6 +82,10 @@ class RecurrentLayer:
     def linear_layers(self) -> list[nn.Module]:
         """What it projects by, as it is called."""
         return [*self._inputs.layers, self.layer.linear_attn.out_proj, *self._mlp.layers]
+
+    def projected(self, x: mx.array, project: Project) -> Projected:
+        """What the input projections give for normed rows `[1, rows, hidden]`."""
+        return self._arrange(self.layer.linear_attn, self._inputs.columns(x, project))
 
     def exact_ops(self, rows: int) -> frozenset[Op]:
         """MLX's ops that decide whether exact verification takes its rows apart."""
@@ -150,7 +154,7 @@ class RecurrentLayer:
         """Rows `[1, rows, hidden]` after a state, or, by our own kernel, after `count` rows of the `last` block after it."""
         net, (B, rows, _) = self.layer.linear_attn, x.shape
         linear = partial(project, kernels=self.kernels, exact=exact)
-        qkv, z, a, b = self._arrange(net, self._inputs.columns(self.layer.input_layernorm(x), linear))
+        qkv, z, a, b = self.projected(self.layer.input_layernorm(x), linear)
         weights = inputs.Weights(net.conv1d.weight, net.A_log, net.dt_bias)
         prepare = (
             inputs.recurrent_inputs_metal if self.serves("recurrent_inputs", rows, exact) else inputs.recurrent_inputs_reference
@@ -209,4 +213,4 @@ def replay(count: int, writes: Writes, state: mx.array) -> mx.array:
 
 def _has_kernel(k: mx.array) -> bool:
     """Whether mlx-lm's Metal kernel serves these rows."""
-    return mx.default_device() == mx.gpu and mx.metal.is_available() and k.shape[-1] % 32 == 0
+    return has_metal() and k.shape[-1] % 32 == 0

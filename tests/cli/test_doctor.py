@@ -1,6 +1,7 @@
 """`dflash-mlx doctor`: the checks of this machine and installation, and the comparison of blocks with plain decoding."""
 
 import json
+import math
 import platform
 import re
 import shutil
@@ -15,7 +16,8 @@ from fixture_data import CHECKPOINTS
 from huggingface_hub import constants
 
 import dflash_mlx
-from dflash_mlx import Pair, memory
+from bench.synthetic import Geometry, write_pair
+from dflash_mlx import Pair, known_pairs, memory
 from dflash_mlx.cli import machine as machine_module
 from dflash_mlx.cli import pair_report
 from dflash_mlx.decoding.costs import Costs
@@ -23,8 +25,9 @@ from dflash_mlx.decoding.kernel_choice import Choice
 from dflash_mlx.decoding.parity import Parity
 from dflash_mlx.errors import CheckpointError
 from dflash_mlx.kernels import Kernels
-from dflash_mlx.kernels.tuning import Entry
+from dflash_mlx.kernels.record import Entry, marks_of
 from dflash_mlx.targets import row_invariance
+from dflash_mlx.text import Tokenizer
 
 from .conftest import load
 
@@ -197,6 +200,47 @@ def test_a_target_without_a_known_drafter_is_looked_at_alone(run, short):
     assert "no drafter is known" in told["pair"] and "No drafter is known" in told["advice"]
 
 
+def test_a_known_drafter_that_cannot_be_had_is_told_and_fails_the_command(run, monkeypatch, tmp_path):
+    folder = tmp_path / "Qwen3.5-27B-4bit"  # a folder goes by its name
+    shutil.copytree(CHECKPOINTS / "target_qwen3_5_4bit", folder)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    code, out, _ = run("doctor", "--model", str(folder))
+    told = lines(out)
+    assert code == 1 and list(told) == [*MACHINE, "pair"] and told["pair"].startswith(f"!! {folder}: ")
+    assert known_pairs.drafter_for(folder) in told["pair"] and "Hub" in told["pair"]
+    code, out, err = run("doctor", "--parity", "--model", str(folder))
+    assert (code, out) == (2, "") and known_pairs.drafter_for(folder) in err
+
+
+def test_texts_that_are_no_tokens_are_left_out(run, monkeypatch, short):
+    encode = Tokenizer.encode
+    monkeypatch.setattr(Tokenizer, "encode", lambda self, text, **how: [] if "def " in text else encode(self, text, **how))
+    code, out, err = run("doctor", "--parity")
+    assert code == 0 and [row[2] for row in numbers(out)] == ["32"] * 6 and err.startswith("demo: 2 texts")
+
+
+def test_a_tokenizer_that_makes_no_tokens_of_any_text_is_told(run, tmp_path):
+    folder = write_pair(tmp_path / "pair", Geometry(64, 4, 96, 2, 1, 32, 2, 32, 264, drafter_layers=1, positions=1024))
+    code, out, _ = run("doctor", "--model", str(folder))
+    assert code == 1 and lines(out)["parity"] == f"!! {pair_report.NO_PROMPTS}" and "advice" in lines(out)
+    code, out, err = run("doctor", "--parity", "--model", str(folder))
+    assert (code, out) == (2, "") and "makes no tokens" in err
+
+
+def test_what_is_no_number_is_null_in_json(run, monkeypatch):
+    nothing = [Parity("exact", 4, 72, 0, math.nan, math.inf)]
+    monkeypatch.setattr(pair_report, "compare", lambda *_: nothing)
+    monkeypatch.setattr(import_module("dflash_mlx.cli.doctor"), "compare", lambda *_: nothing)
+
+    def no_number(constant: str) -> None:
+        raise AssertionError(constant)
+
+    for arguments in (("doctor", "--json"), ("doctor", "--parity", "--json")):
+        rows = [json.loads(line, parse_constant=no_number) for line in run(*arguments).out.splitlines()]
+        figures = [row.get("figures", row) or {} for row in rows]
+        assert [row["largest_difference"] for row in figures if "largest_difference" in row] == [None]
+
+
 def test_a_pair_that_is_named_is_looked_at_instead_of_the_embedded_one(run):
     code, out, _ = run("doctor", "--model", "demo")
     assert code == 0 and list(lines(out)) == [*MACHINE, "pair", *PAIR]
@@ -253,6 +297,7 @@ def test_every_kernel_tells_whether_it_is_used_and_why_not(run, monkeypatch, dem
         told["kernel verify_attention"] == f"ok no use for this pair's shapes; not covered: {not_covered['verify_attention'][0]}"
     )
     assert "stalled, MLX's op serves instead" in told["kernel candidates"] and "delete kernels.json" in told["advice"]
+    assert str(marks_of("candidates", "a")) in told["advice"]
 
 
 @pytest.mark.parametrize("wanted", ["gated_gamma", "gated_delta"])

@@ -9,7 +9,7 @@ from metal_on_cpu import Run
 from bench.synthetic import Geometry, write_pair
 from dflash_mlx.decoding import kernel_cases
 from dflash_mlx.drafters import load_drafter
-from dflash_mlx.kernels import EXACT, NAMES
+from dflash_mlx.kernels import EXACT, NAMES, verify_attention
 from dflash_mlx.kernels.tuning import Case, check, has_bits
 from dflash_mlx.targets import load_target
 from dflash_mlx.targets.row_check import row_invariant_ops
@@ -25,8 +25,7 @@ def test_every_kernel_passes_at_every_shape_of_a_pair(
     monkeypatch: pytest.MonkeyPatch,
     runs: list[Run],
 ) -> None:
-    monkeypatch.setattr(kernel_cases, "LONG", 512)
-    monkeypatch.setattr(kernel_cases, "ROWS", ())  # the widest only
+    monkeypatch.setattr(verify_attention, "FROM", 512)
     folder = write_pair(tmp_path, Geometry(**{**vars(GEOMETRY), "version": version}), bits=4)
     found = list(kernel_cases.cases_of(load_target(folder), load_drafter(folder / "drafter")))  # type: ignore[arg-type]
     cases = [case for _, case in found if isinstance(case, Case)]

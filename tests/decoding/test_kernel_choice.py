@@ -1,10 +1,12 @@
 """Which kernels a pair uses, and why not others: on a Metal that is played, with a clock of its own."""
 
+import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import mlx.core as mx
@@ -15,15 +17,22 @@ from bench.synthetic import Geometry, write_pair
 from dflash_mlx import user_cache
 from dflash_mlx.decoding import kernel_cases, kernel_choice, whole_cycles
 from dflash_mlx.decoding.kernel_choice import Choice, choose
+from dflash_mlx.decoding.loop import run
+from dflash_mlx.decoding.prefill import prefill
+from dflash_mlx.decoding.sampling import Sampler, Sampling
+from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.whole_cycles import Against, use_kernels
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import RequestError
-from dflash_mlx.kernels import NAMES, metal_kernel, tuning
+from dflash_mlx.kernels import NAMES, Kernels, metal_kernel, source_of, tuning, verify_attention
+from dflash_mlx.kernels.record import Record, marks_of
 from dflash_mlx.targets import Target, load_target
 
 # sizes that every kernel covers
 GEOMETRY = Geometry(512, 4, 512, 4, 1, 128, 16, 32, 264, drafter_layers=2, taps=3, positions=1024)
-COMPARE_CYCLES = kernel_choice.compare_cycles
-WIDE = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+COMPARE_CYCLES, COMPARE_PASSES = kernel_choice.compare_cycles, kernel_choice.compare_passes
+WIDE = {2, 3, 4, 5, 6, 7, 8}
+DRAFTS = {1, 2, 3, 4, 5, 6, 7}
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +48,13 @@ def metal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeMetal
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(mx.fast, "metal_kernel", fake.metal_kernel)
     monkeypatch.setattr(time, "perf_counter", fake.perf_counter)
-    monkeypatch.setattr(tuning, "has_metal", lambda: True)
+    monkeypatch.setattr(kernel_choice, "has_metal", lambda: True)
     monkeypatch.setattr(tuning, "CALLS", 3)
     monkeypatch.setattr(tuning, "ROUNDS", 1)
-    monkeypatch.setattr(kernel_cases, "LONG", 1024)
+    monkeypatch.setattr(verify_attention, "FROM", 512)
     monkeypatch.setattr(kernel_cases, "ROWS", (1, 2))  # and the widest, 8
     monkeypatch.setattr(kernel_choice, "compare_cycles", lambda *_, **__: None)
+    monkeypatch.setattr(kernel_choice, "compare_passes", lambda *_: None)
     metal_kernel.cache_clear()
     mx.disable_compile()
     yield fake
@@ -55,7 +65,15 @@ def metal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeMetal
 @pytest.fixture
 def cycles(monkeypatch: pytest.MonkeyPatch, metal: FakeMetal) -> None:
     """They are run, a few of them."""
-    monkeypatch.setattr(kernel_choice, "compare_cycles", COMPARE_CYCLES)
+
+    def cycling(compare: Callable[..., Against | None], *given: object, **more: object) -> Against | None:
+        metal.cycling = True
+        against = compare(*given, **more)
+        metal.cycling = False
+        return against
+
+    monkeypatch.setattr(kernel_choice, "compare_cycles", partial(cycling, COMPARE_CYCLES))
+    monkeypatch.setattr(kernel_choice, "compare_passes", partial(cycling, COMPARE_PASSES))
     monkeypatch.setattr(whole_cycles, "CYCLES", 2)
     monkeypatch.setattr(whole_cycles, "ROUNDS", 1)
 
@@ -85,7 +103,7 @@ def test_kernels_that_are_right_and_faster_are_used(pair: tuple[Target, DFlash])
     choice = choose(*pair)
     assert used(choice) == set(NAMES) and choice.reason is None and not choice.news
     for name, rows in choice.kernels.rows.items():
-        assert rows == (WIDE if name.startswith("verify") else WIDE | {1})
+        assert rows == (DRAFTS if name == "candidates" else WIDE if name.startswith("verify") else WIDE | {1})
     assert choice.kernels.row_invariant == {"norm", "rope", "elementwise", "convolution"}
     assert pair[0].kernels.rows == pair[1].kernels.rows == {}, "who asks applies the choice"
 
@@ -104,7 +122,7 @@ def test_mlx_and_a_machine_without_metal_run_no_kernel(
     pair: tuple[Target, DFlash], metal: FakeMetal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert choose(*pair, "mlx") == Choice()
-    monkeypatch.setattr(tuning, "has_metal", lambda: False)
+    monkeypatch.setattr(kernel_choice, "has_metal", lambda: False)
     assert choose(*pair) == Choice() and not metal.ran
     with pytest.raises(RequestError, match=r"gated_delta needs Metal.*none here"):
         choose(*pair, ["gated_delta"])
@@ -167,7 +185,7 @@ def test_a_kernel_that_is_slower_is_used_only_by_name(pair: tuple[Target, DFlash
     figures = choice.entries["gated_delta"].microseconds
     assert figures.keys() == {"1", "2", "8"} and all(row["kernel"] > row["mlx"] > 0 for row in figures.values())
     named = choose(*pair, ["gated_delta", "candidates"])
-    assert named.kernels.rows == {"gated_delta": WIDE | {1}, "candidates": WIDE | {1}}
+    assert named.kernels.rows == {"gated_delta": WIDE | {1}, "candidates": DRAFTS}
 
 
 def test_named_kernels_are_checked_and_not_timed(pair: tuple[Target, DFlash], metal: FakeMetal) -> None:
@@ -190,25 +208,78 @@ def test_a_kernel_is_used_at_the_rows_where_it_is_faster_and_those_nearest(pair:
 
 
 @pytest.mark.usefixtures("cycles")
-def test_slower_whole_cycles_drop_a_kernel_that_was_faster_alone(pair: tuple[Target, DFlash], metal: FakeMetal) -> None:
-    metal.in_cycles["verify_attention"] = TICK
+@pytest.mark.parametrize(("name", "told"), [("inject_kv", "whole cycles"), ("verify_attention", "behind 512 positions")])
+def test_slower_whole_cycles_drop_a_kernel_that_was_faster_alone(
+    pair: tuple[Target, DFlash], metal: FakeMetal, name: str, told: str
+) -> None:
+    metal.in_cycles[name] = TICK
     choice = choose(*pair)
-    assert used(choice) == set(NAMES) - {"verify_attention"}
-    entry = choice.entries["verify_attention"]
-    assert entry.result == "slower" and "whole cycles" in (entry.error or "") and entry.microseconds
+    assert used(choice) == set(NAMES) - {name}
+    entry = choice.entries[name]
+    assert entry.result == "slower" and told in (entry.error or "") and entry.microseconds
     metal.ran = []
     assert used(choose(*pair)) == used(choice) and not metal.ran
 
 
 @pytest.mark.usefixtures("cycles")
-def test_other_tokens_in_whole_cycles_drop_a_kernel(pair: tuple[Target, DFlash], metal: FakeMetal) -> None:
-    def wrong_behind_short_contexts(outputs: list[mx.array]) -> list[mx.array]:
-        return [-outputs[0]] if metal.capacity < 1024 else outputs
-
-    metal.faults["verify_attention_combine"] = wrong_behind_short_contexts
+@pytest.mark.parametrize(("name", "of"), [("gated_delta", "gated_delta"), ("verify_attention", "verify_attention_combine")])
+def test_other_tokens_in_whole_cycles_drop_a_kernel(pair: tuple[Target, DFlash], metal: FakeMetal, name: str, of: str) -> None:
+    metal.faults[of] = lambda outputs: [-outputs[0], *outputs[1:]] if metal.cycling else outputs
     choice = choose(*pair)
-    assert used(choice) == set(NAMES) - {"verify_attention"}
-    assert choice.entries["verify_attention"].result == "failed" and "other tokens" in choice.news["verify_attention"]
+    assert used(choice) == set(NAMES) - {name}
+    assert choice.entries[name].result == "failed" and "other tokens" in choice.news[name]
+
+
+def test_every_form_of_a_kernel_that_answers_use_was_compared(
+    pair: tuple[Target, DFlash], metal: FakeMetal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = choose(*pair)
+    compared, metal.forms = metal.forms, set()
+    monkeypatch.setattr(verify_attention, "FROM", 256)  # of answers as short as these
+    use_kernels(*pair, choice.kernels)
+    target, drafter = pair
+    for width in range(1, 9):
+        for temperature in (0.0, 0.8):
+            sampler = Sampler(Sampling(temperature=temperature, seed=1), target.config.vocab_size)
+            sequence = TokenSequence(target, drafter)
+            anchor = prefill(sequence, list(range(2 * width)), sampler)
+            list(islice(run(sequence, anchor, sampler, whole_cycles._Width(width), 20, lambda tokens: 1), 3))
+    use_kernels(*pair, Kernels())
+    assert {name for name, _ in metal.forms} > {"inject_kv", "candidates_walk", "verify_attention"} and metal.forms <= compared
+
+
+@pytest.mark.parametrize(
+    ("rows", "widths"),
+    [
+        ({"gated_delta": {2, 3}}, [2]),
+        ({"gated_delta": {1, 2, 3, 4, 8}, "recurrent_inputs": {6}}, [1, 4, 6, 8]),
+        ({"candidates": {2}}, [3]),
+        ({"candidates": {3, 7}, "verify_matmul_fast": {5, 6}}, [4, 5, 8]),
+    ],
+)
+def test_whole_cycles_are_those_in_which_a_new_kernel_is_used(
+    pair: tuple[Target, DFlash], monkeypatch: pytest.MonkeyPatch, rows: dict[str, set[int]], widths: list[int]
+) -> None:
+    ran: list[int] = []
+    monkeypatch.setattr(whole_cycles, "_cycles", lambda target, drafter, width, exact: (ran.append(width) or [1], [1.0]))
+    monkeypatch.setattr(whole_cycles, "ROUNDS", 1)
+    before = Kernels({"inject_kv": frozenset(WIDE)})
+    new = Kernels(before.rows | {name: frozenset(numbers) for name, numbers in rows.items()})
+    assert COMPARE_CYCLES(*pair, before, new) is None  # type: ignore[arg-type]
+    assert ran[::2] == widths
+
+
+def test_a_kernel_that_is_faster_only_where_it_may_not_be_used_is_not_confirmed(
+    pair: tuple[Target, DFlash], metal: FakeMetal
+) -> None:
+    class ByRows(dict):  # type: ignore[type-arg]
+        def get(self, name: str, default: float) -> float:
+            return TICK / 100 if name == "gated_delta" and metal.rows > 1 else default
+
+    metal.seconds = ByRows()
+    metal.faults["gated_delta"] = lambda outputs: [outputs[0] * (1 + 1e-6), *outputs[1:]]  # plain decoding keeps MLX's bits
+    choice = choose(*pair)
+    assert used(choice) == set(NAMES) - {"gated_delta"} and not choice.entries["gated_delta"].confirmed
 
 
 def test_tokens_that_part_at_a_near_tie_are_no_difference(pair: tuple[Target, DFlash]) -> None:
@@ -234,25 +305,20 @@ class Killed(BaseException):
     """The end of a process, as far as it can be played inside one."""
 
 
-def test_a_kernel_that_took_its_process_down_is_left_alone_until_its_source_changes(
+def died(name: str, source: str, times: int = 2) -> None:
+    """Processes ended while they tried a kernel."""
+    for number in range(times):
+        marks_of(name, source).mkdir(parents=True, exist_ok=True)
+        (marks_of(name, source) / f"{number}.json").touch()
+
+
+def test_a_kernel_with_which_processes_ended_is_left_alone_until_its_source_changes(
     pair: tuple[Target, DFlash], metal: FakeMetal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put = tuning.Record.put
-
-    def dies(record: tuning.Record, **entries: tuning.Entry) -> None:
-        """Leaves the mark on `gated_delta` as a process does that is no more."""
-        put(record, **{name: replace(entry, process=entry.process and 2**22 + 1) for name, entry in entries.items()})
-        if entries.get("gated_delta", tuning.Entry("", "passed")).result == "checking":
-            raise Killed
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(tuning.Record, "put", dies)
-        choose(*pair)
-    metal.ran = []
+    died("gated_delta", source_of("gated_delta"))
     choice = choose(*pair)
     assert used(choice) == set(NAMES) - {"gated_delta"} and "gated_delta" not in metal.ran
     assert choice.entries["gated_delta"].result == "stalled" and "gated_delta stalled" in (choice.reason or "")
-    assert str(choice.file) in (choice.entries["gated_delta"].error or ""), "it can be tried again"
     assert used(choose(*pair, ["gated_delta"])) == set(), "not even by name"
     other = choose(pair[0], None)
     assert other.file != choice.file and other.entries["gated_delta"].result == "stalled", "nor with another model"
@@ -273,18 +339,13 @@ def test_an_interrupted_check_leaves_no_mark(pair: tuple[Target, DFlash], metal:
 def test_together_in_one_process_that_died_means_one_by_one(
     pair: tuple[Target, DFlash], metal: FakeMetal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    together = tuning.Entry("", "checking", process=2**22 + 1)
-    known = tuning.Record.known
-
-    def died(record: tuning.Record, name: str, source: str) -> tuning.Entry | None:
-        return replace(together, source=source, result="stalled") if name == "together" else known(record, name, source)
-
+    monkeypatch.setattr(kernel_choice, "source_of", lambda name: "s")
+    monkeypatch.setattr(tuning, "source_of", lambda name: "s")
+    together = hashlib.sha256(b"s" * (len(NAMES) - 2)).hexdigest()[:16]  # all but exact verification's and attention's
+    died("together", together)
     tried: list[str] = []
-    attempt = tuning.Record.attempt
-    monkeypatch.setattr(tuning.Record, "known", died)
-    monkeypatch.setattr(
-        tuning.Record, "attempt", lambda record, name, source: (tried.append(name), attempt(record, name, source))[1]
-    )
+    attempt = Record.attempt
+    monkeypatch.setattr(Record, "attempt", lambda record, name, source: (tried.append(name), attempt(record, name, source))[1])
     assert used(choose(*pair)) == set(NAMES)
     assert sorted(tried[len(NAMES) :]) == sorted(NAMES)
 

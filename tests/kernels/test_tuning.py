@@ -1,7 +1,10 @@
 """What is noted of a kernel, how it is compared, and what the notes survive."""
 
 import json
-import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +12,9 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from dflash_mlx.kernels import NAMES, tuning
-from dflash_mlx.kernels.tuning import Case, Entry, Record, check, has_bits, judge, source_of
+from dflash_mlx.kernels import NAMES, source_of, tuning
+from dflash_mlx.kernels.record import Entry, Record, marks_of
+from dflash_mlx.kernels.tuning import Case, check, has_bits, judge
 
 FASTER = Entry("abc", "passed", rows=(2, 4), microseconds={"2": {"kernel": 1.0, "mlx": 2.0}}, confirmed=True)
 
@@ -69,6 +73,14 @@ def test_times_are_those_of_all_calls_in_a_pass(monkeypatch: pytest.MonkeyPatch)
     assert (entry.result, entry.rows) == ("passed", (2,))
     assert judge("gated_delta", cases[2:], timed=True).result == "slower"
     assert judge("gated_delta", cases, timed=False) == Entry(source_of("gated_delta"), "passed")
+    assert judge("gated_delta", [cases[0], replace(cases[2], timed=False)], timed=True).microseconds.keys() == {"2"}
+
+
+def test_cases_that_are_not_timed_are_compared() -> None:
+    wrong = case(lambda x: x * 3, double, bits=double, timed=False)
+    assert judge("gated_delta", [case(double, double), wrong], timed=True).result == "failed"
+    nearly = case(lambda x: x * 2.00001, double, bits=double, timed=False)
+    assert not judge("gated_delta", [case(double, double, bits=double), nearly], timed=False).exact
 
 
 def test_a_chain_can_only_be_run_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,37 +140,101 @@ def test_a_damaged_entry_says_nothing_and_leaves_the_others(damage: dict[str, An
     assert record.known("gated_delta", "abc") is None and record.known("candidates", "abc") == FASTER
 
 
-def mark(process: int) -> None:
-    Record("qwen3", "small").put(gated_delta=Entry("abc", "checking", process=process))
+ATTEMPT = """
+import os, signal, sys
+from dflash_mlx.kernels.record import Record
+with Record("qwen3", "small").attempt("gated_delta", "abc"):
+    print("at it", flush=True)
+    if sys.argv[1] == "dies":
+        os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdin.read()
+"""
 
 
-def test_a_mark_of_a_process_that_is_no_more_means_stalled_with_any_model() -> None:
-    mark(process=2**22 + 1)
+def attempt(what: str) -> subprocess.Popen[str]:
+    """A process that tries a kernel: it "dies" meanwhile, or "works" on."""
+    process = subprocess.Popen([sys.executable, "-c", ATTEMPT, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout and process.stdout.readline() == "at it\n"
+    if what == "dies":
+        process.communicate()
+    return process
+
+
+def known(model: str = "small") -> Entry | None:
+    return Record("qwen3", model).known("gated_delta", "abc")
+
+
+def test_processes_that_ended_mean_stalled_with_any_model_from_the_second_on(cache: Path) -> None:
+    attempt("dies")
+    assert known() is None, "somebody may have ended it"
+    attempt("dies")
     for model in ("small", "large"):
-        entry = Record("qwen3", model).known("gated_delta", "abc")
-        assert entry is not None and entry.result == "stalled"
+        entry = known(model)
+        assert entry is not None and entry.result == "stalled" and str(marks_of("gated_delta", "abc")) in (entry.error or "")
     assert Record("qwen3", "small").known("gated_delta", "new source") is None
+    shutil.rmtree(marks_of("gated_delta", "abc"))
+    assert known() is None, "it can be tried again"
 
 
-def test_a_mark_of_a_process_at_work_says_nothing() -> None:
-    mark(process=os.getppid())
-    assert Record("qwen3", "small").known("gated_delta", "abc") is None
+def test_what_is_noted_meanwhile_does_not_hide_that_processes_ended() -> None:
+    other = Record("qwen3", "small")
+    for _ in range(2):
+        attempt("dies")
+        other.put(candidates=FASTER)
+    other.put(gated_delta=FASTER)
+    entry = known()
+    assert entry is not None and entry.result == "stalled"
 
 
-def test_a_mark_is_on_disk_while_a_kernel_runs_and_an_exception_takes_it_away() -> None:
+def test_a_process_at_work_is_none_that_ended() -> None:
+    attempt("dies")
+    process = attempt("works")
+    assert known() is None
+    process.kill()
+    process.communicate()
+    entry = known()
+    assert entry is not None and entry.result == "stalled"
+
+
+def test_models_loaded_by_several_threads_do_not_take_each_other_for_dead() -> None:
+    with Record("qwen3", "small").attempt("gated_delta", "abc"), Record("qwen3", "large").attempt("gated_delta", "abc"):
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(known).result() is None and known() is None
+    assert not list(marks_of("gated_delta", "abc").iterdir())
+
+
+def test_success_forgives_what_ended_before() -> None:
+    attempt("dies")
+    with Record("qwen3", "large").attempt("gated_delta", "abc"):
+        pass
+    attempt("dies")
+    assert known() is None
+
+
+def test_an_exception_takes_the_mark_away() -> None:
+    Record("qwen3", "small").put(gated_delta=FASTER)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt), Record("qwen3", "small").attempt("gated_delta", "abc"):
+            [mark] = marks_of("gated_delta", "abc").iterdir()
+            assert json.loads(mark.read_text())["model"] == "small"
+            raise KeyboardInterrupt
+    assert known() == FASTER
+
+
+def test_what_another_process_has_noted_stays() -> None:
+    one, other = Record("qwen3", "small"), Record("qwen3", "small")
+    one.row_invariant = ["norm"]
+    one.put(gated_delta=FASTER)
+    other.put(candidates=FASTER)
     record = Record("qwen3", "small")
-    with record.attempt("gated_delta", "abc"):
-        assert json.loads(record.file.read_text())["kernels"]["gated_delta"]["result"] == "checking"
-        record.put(gated_delta=FASTER)
-    assert Record("qwen3", "small").known("gated_delta", "abc") == FASTER
-    with pytest.raises(KeyboardInterrupt), record.attempt("gated_delta", "abd"):
-        raise KeyboardInterrupt
-    assert Record("qwen3", "small").known("gated_delta", "abc") == FASTER
+    assert record.known("gated_delta", "abc") == record.known("candidates", "abc") == FASTER
+    assert record.row_invariant == ["norm"]
 
 
 def test_where_nothing_can_be_written_it_is_known_in_memory(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (cache / "a file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache / "a file"))
     record = Record("qwen3", "small")
-    record.put(gated_delta=FASTER)
+    with record.attempt("gated_delta", "abc"):
+        record.put(gated_delta=FASTER)
     assert record.known("gated_delta", "abc") == FASTER and Record("qwen3", "small").known("gated_delta", "abc") is None

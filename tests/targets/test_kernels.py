@@ -8,7 +8,8 @@ import pytest
 from metal_on_cpu import Run
 
 from bench.synthetic import Geometry, write_pair
-from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels
+from dflash_mlx.buffers import GROWTH
+from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels, verify_attention
 from dflash_mlx.targets import State, Target, load_target
 
 # sizes that every kernel covers
@@ -18,6 +19,12 @@ BLOCKS = ([5, 6, 7, 8], [9], [10, 11], [12, 13, 14, 15, 16, 17, 18, 19])
 RECURRENT = ("gated_delta", "recurrent_inputs")
 EXACT = (*RECURRENT, "verify_matmul")
 TARGETS = NAMES[:5]  # the kernels of targets
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attention's kernel is used over the shortest buffers there are."""
+    monkeypatch.setattr(verify_attention, "FROM", GROWTH)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +79,13 @@ def test_blocks_give_what_mlx_gives(target: Target, names: tuple[str, ...], coun
     if runs:  # not on a GPU
         ran = {run.name.removeprefix("dflash_").removesuffix("_combine") for run in runs}
         assert ran == set(names) - ({"verify_matmul"} if len(names) > 2 else set())
+
+
+def test_attention_over_short_buffers_is_mlx_s(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify_attention, "FROM", GROWTH + 1)
+    plain = in_blocks(target, [3, 1, 2, 5])
+    target.use_kernels(using("verify_attention"))
+    assert all(mx.array_equal(a, b) for a, b in zip(in_blocks(target, [3, 1, 2, 5]), plain, strict=True))
 
 
 @pytest.mark.parametrize("rows", ([4], [1], [2, 8], [1, 4]), ids=str)
