@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .convert import convert
 from .doctor import doctor
 from .generate import generate
 from .models import models
@@ -13,6 +14,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 app.command()(generate)
 app.command()(models)
 app.command()(doctor)
+app.add_typer(convert, name="convert")
 
 
 def _print_version(wanted: bool) -> None:
