@@ -6,15 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dflash_mlx.checkpoint import read_config, size_in_memory
 from dflash_mlx.decoding.sampling import Sampling
-from dflash_mlx.drafters import load_drafter
-from dflash_mlx.errors import CheckpointError, MemoryBudgetError, RequestError
-from dflash_mlx.memory import GB, available
-from dflash_mlx.pair import Pair, load
+from dflash_mlx.drafters import DFlash, load_drafter
+from dflash_mlx.errors import CheckpointError, MemoryBudgetError, ModelNotFoundError, RequestError
+from dflash_mlx.memory import GB, available, estimate
+from dflash_mlx.memory import check as check_memory
+from dflash_mlx.pair import Pair, check_cycle, check_fit, load
 from dflash_mlx.targets import load_target
 from dflash_mlx.text import Tokenizer
 
 from .divergence import divergence, room_needed
+from .models import source_drafter, source_target
 from .tensor_errors import tensor_errors
 
 Progress = Callable[[str, int, int], None]
@@ -28,6 +31,7 @@ PROMPTS = (
     "用三句话介绍一下长城。",
 )
 ANSWER = 64  # tokens that follow each prompt
+POSITIONS = 256  # enough for a prompt and its answer
 
 
 @dataclass(frozen=True)
@@ -84,21 +88,25 @@ def check_target(source: Path, result: Path, progress: Progress | None = None) -
         CheckpointError: the two are not of one model, or hold or give numbers that are not finite.
     """
     tell = progress or (lambda stage, done, total: None)
-    before, after = partial(load_target, source, lazy=True), partial(load_target, result, lazy=True)
+    before, after = partial(source_target, source), partial(load_target, result, lazy=True)
     errors = tensor_errors(lambda: before().module, lambda: after().module, partial(tell, "tensors"))
     needed, room = room_needed(before) + room_needed(after), available()
     if needed > room:
-        why = f"its largest layer needs {needed / GB:.1f} GB, this machine offers {room / GB:.1f} GB"
-        return Report(errors, notes=(f"Logits were not compared: {why}.",))
-    texts = calibration_ids(result, after().config.vocab_size)
+        why = f"its largest layer needs {needed / GB:.1f} GB, this machine offers {room / GB:.1f} GB."
+        return Report(errors, notes=(f"Logits were not compared: {why}",))
+    try:
+        texts = calibration_ids(result, after().config.vocab_size)
+    except (ModelNotFoundError, CheckpointError) as error:
+        return Report(errors, notes=(f"Logits were not compared: {error.message}",))
     found = divergence(before, after, texts, partial(tell, "layers"))
     return Report(errors, found.hidden_errors, found.top1, found.kl)
 
 
-def check_drafter(source: Path, result: Path, target: Path, progress: Progress | None = None) -> Report:
+def check_drafter(source: Path, result: Path, target: Path | None, progress: Progress | None = None) -> Report:
     """Compares a converted drafter with its source: every tensor, then how many tokens a cycle of the target gains by each.
 
     Args:
+        target: a folder; None: only tensors are compared.
         progress: called with the stage ("tensors": in bytes, "acceptance before", "acceptance after": in prompts), what is
             done of it and in all.
 
@@ -107,16 +115,19 @@ def check_drafter(source: Path, result: Path, target: Path, progress: Progress |
         PairMismatchError: they were not made for this target.
     """
     tell = progress or (lambda stage, done, total: None)
-    errors = tensor_errors(
-        partial(load_drafter, source, lazy=True), partial(load_drafter, result, lazy=True), partial(tell, "tensors")
-    )
+    before, after = partial(source_drafter, source), partial(load_drafter, result, lazy=True)
+    errors = tensor_errors(before, after, partial(tell, "tensors"))
+    if target is None:
+        return Report(errors, notes=("Acceptance was not measured: no target was given.",))
     try:
-        pair = load(target, source, kernels="mlx")
+        alone = load(target, drafter=None, kernels="mlx")
+        lengths = [
+            _acceptance_length(_with_drafter(alone, drafter(), target, result), partial(tell, f"acceptance {when}"))
+            for drafter, when in ((before, "before"), (after, "after"))
+        ]
     except MemoryBudgetError as error:
         return Report(errors, notes=(f"Acceptance was not measured: {error.message}",))
-    before = _acceptance_length(pair, partial(tell, "acceptance before"))
-    pair = Pair(pair.target, load_drafter(result), pair.tokenizer, pair.default_sampling)
-    return Report(errors, acceptance_before=before, acceptance_after=_acceptance_length(pair, partial(tell, "acceptance after")))
+    return Report(errors, acceptance_before=lengths[0], acceptance_after=lengths[1])
 
 
 def calibration_ids(folder: Path, vocab_size: int) -> list[list[int]]:
@@ -128,11 +139,20 @@ def calibration_ids(folder: Path, vocab_size: int) -> list[list[int]]:
     tokenizer = Tokenizer(folder)
     texts = Path(__file__).with_name("calibration.txt").read_text(encoding="utf-8").split(SEPARATOR)
     ids = [tokenizer.encode(text, raw=True)[:TOKENS] for text in texts]
-    if (largest := max(map(max, ids))) >= vocab_size:
+    if not all(ids) or max(map(max, ids)) >= vocab_size:
         raise CheckpointError(
-            f"the tokenizer in {folder} gives token {largest}, the model has {vocab_size}.", "Get the model's own tokenizer."
+            f"the tokenizer in {folder} is not one for the model's {vocab_size} tokens.", "Get the model's own tokenizer."
         )
     return ids
+
+
+def _with_drafter(alone: Pair, drafter: DFlash, target: Path, result: Path) -> Pair:
+    """A loaded target with a drafter, if they fit each other and into memory; their configs are read from the folders."""
+    check_fit(alone.target, drafter)
+    sizes = size_in_memory(alone.target.module), size_in_memory(drafter)
+    check_memory(estimate(read_config(target), sizes[0], read_config(result), sizes[1], POSITIONS))
+    check_cycle(alone.target, drafter)
+    return Pair(alone.target, drafter, alone.tokenizer, alone.default_sampling)
 
 
 def _acceptance_length(pair: Pair, progress: Callable[[int, int], None]) -> float:

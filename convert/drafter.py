@@ -10,11 +10,10 @@ from dflash_mlx.errors import RequestError, UnsupportedModelError
 
 from . import check
 from .conversion import Options, Part
+from .models import OF_THE_TARGET
 from .plan import new_plan
 from .recipes import Recipe
 from .source import Source
-
-OF_THE_TARGET = ("embed_tokens.weight", "lm_head.weight")  # early drafters hold copies; what counts is the target's own
 
 
 def drafter_part(source: Source, recipe: Recipe, folder: str, options: Options, target: Path | str | None) -> Part:

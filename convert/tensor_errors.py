@@ -74,18 +74,13 @@ def tensor_errors(source: Load, result: Load, progress: Callable[[int, int], Non
         tensor = before.pop(name)
         done += sum(part.nbytes for part in tensor.parts)
         difference, of = _squares(name, tensor, after.pop(name))
-        of_kind = sums[kind_of(name)]
+        of_kind = sums[_kind(name)]
         of_kind[0] += difference
         of_kind[1] += of
         del tensor
         mx.clear_cache()
     progress(total, total)
     return {kind: relative_error(*sums[kind]) for kind in KINDS if kind in sums}
-
-
-def kind_of(name: str) -> str:
-    """The kind of a tensor, one of `KINDS`."""
-    return next(kind for kind, pattern in KINDS.items() if re.search(pattern, name))
 
 
 def _stored(load: Load) -> dict[str, Stored]:
@@ -101,6 +96,11 @@ def _stored(load: Load) -> dict[str, Stored]:
     del model, modules, parameters
     gc.collect()  # a layer and its compiled functions hold each other, and joint projections
     return tensors
+
+
+def _kind(name: str) -> str:
+    """The kind of a tensor, one of `KINDS`."""
+    return next(kind for kind, pattern in KINDS.items() if re.search(pattern, name))
 
 
 def _squares(name: str, source: Stored, result: Stored) -> tuple[float, float]:
