@@ -75,14 +75,15 @@ def _through_layers(load: Load, texts: Sequence[Sequence[int]]) -> Iterator[list
     hidden = [target.embed(mx.array([text], mx.int32)) for text in texts]
     mx.eval(hidden)
     start, target = mx.array([0], mx.int32), _load(load)  # anew, or the embeddings would stay
+    gc.collect()  # a target and its layers hold each other
     while target.layers:
         layer: Callable[..., mx.array] = target.layers[0]
         for i, x in enumerate(hidden):
             state = target.new_state(x.shape[1])
             hidden[i] = layer(x, state.layers[0], start, state.visible(start, x.shape[1]), commit=True)
             mx.eval(hidden[i])
-        del layer, target.layers[0], target.module.model.layers[0]
-        gc.collect()  # a layer and its compiled functions hold each other
+        vars(layer).clear()  # a layer and its compiled functions hold each other, and the weights
+        del target.layers[0], target.module.model.layers[0]
         mx.clear_cache()
         yield list(hidden)
 

@@ -18,7 +18,7 @@ import dflash_mlx as dm
 from bench.synthetic import GEOMETRIES, write_pair
 from dflash_mlx.checkpoint import read_config
 from dflash_mlx.convert import check
-from dflash_mlx.convert.check import PROMPTS, Report, calibration_ids, check_drafter, check_target
+from dflash_mlx.convert.check import Report, calibration_ids, check_drafter, check_target
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.training import save_drafter
 
@@ -29,9 +29,10 @@ Weights = dict[str, mx.array]
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer tokens than for models that people use."""
-    monkeypatch.setattr(check, "TOKENS", 32)
-    monkeypatch.setattr(check, "ANSWER", 8)
+    """Less text than for models that people use."""
+    monkeypatch.setattr(check, "TOKENS", 24)
+    monkeypatch.setattr(check, "ANSWER", 6)
+    monkeypatch.setattr(check, "PROMPTS", check.PROMPTS[::2])
 
 
 def quantised(source: Path, folder: Path, bits: int, mode: str = "affine", group_size: int = 32) -> Path:
@@ -100,7 +101,7 @@ def test_errors_are_those_of_numpy() -> None:
     assert check_target(source, result).errors == pytest.approx(wanted, rel=1e-5)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["qwen3_moe", "qwen3_5_tied"])
 def test_a_copy_is_its_source(family: str) -> None:
     folder = CHECKPOINTS / f"target_{family}"
     report = check_target(folder, folder)
@@ -158,7 +159,7 @@ def test_a_damaged_tensor_shows_in_its_kind_and_from_its_layer_on(tensor: str, k
 
 def test_more_bits_are_nearer(tmp_path: Path) -> None:
     source = CHECKPOINTS / "target_qwen3_5_tied"
-    reports = [check_target(source, quantised(source, tmp_path / str(bits), bits)) for bits in (2, 3, 4, 6, 8)]
+    reports = [check_target(source, quantised(source, tmp_path / str(bits), bits)) for bits in (2, 3, 4, 8)]
     for kind in ("embeddings", "attention q/k/v", "recurrent", "mlp"):
         errors = [report.errors[kind] for report in reports]
         assert errors == sorted(errors, reverse=True)
@@ -192,7 +193,7 @@ def test_the_published_layout_is_compared_by_what_it_stands_for(tmp_path: Path) 
 
 def test_neither_model_is_ever_whole_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "TOKENS", 8)  # activations are not what is looked at
-    geometry = replace(GEOMETRIES["75m"], hidden=256, linear_heads=2, vocab=256)
+    geometry = replace(GEOMETRIES["75m"], hidden=256, intermediate=1024, linear_heads=2, vocab=8192, drafter_layers=1)
     source, result = write_pair(tmp_path / "source", geometry), write_pair(tmp_path / "result", geometry, bits=4)
     for folder in (source, result):
         shutil.copy(CHECKPOINTS / "target_qwen3" / "tokenizer.json", folder)
@@ -202,9 +203,13 @@ def test_neither_model_is_ever_whole_in_memory(tmp_path: Path, monkeypatch: pyte
     before = mx.get_active_memory()
     seen: list[int] = []
     mx.reset_peak_memory()
-    check_target(source, result, lambda stage, done, total: seen.append(mx.get_active_memory() - before))
+    gc.disable()  # nothing is left to chance
+    try:
+        check_target(source, result, lambda stage, done, total: seen.append(mx.get_active_memory() - before))
+    finally:
+        gc.enable()
     assert mx.get_peak_memory() - before < 0.4 * size
-    assert max(seen) < 0.05 * size
+    assert max(seen[:-1]) < 0.05 * size  # between layers: the head comes last
 
 
 def test_a_layer_that_does_not_fit_leaves_the_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +260,7 @@ def test_a_drafters_acceptance_is_that_of_its_answers() -> None:
         pair = dm.load(DEMO / "target", drafter)
         chunks = [
             list(pair.stream(prompt, max_tokens=check.ANSWER, sampling=dm.Sampling(), block_size=pair.drafter.config.block_size))
-            for prompt in PROMPTS
+            for prompt in check.PROMPTS
         ]
         cycles = [chunk for answer in chunks for chunk in answer[1:]]
         return sum(len(chunk.token_ids) for chunk in cycles) / len(cycles)
@@ -272,7 +277,7 @@ def test_a_drafter_is_quantised_against_its_source(tmp_path: Path) -> None:
     reports = []
     for bits in (None, 8, 4):
         save_drafter(load_drafter(source), read_config(source), tmp_path / str(bits), bits)
-        reports.append(check_drafter(source, tmp_path / str(bits), target))
+        reports.append(check_drafter(source, tmp_path / str(bits), None if bits == 8 else target))
     copy, eight, four = reports
     assert set(copy.errors.values()) == {0.0} and copy.acceptance_before == copy.acceptance_after == four.acceptance_before
     for kind in ("attention q/k/v", "attention output", "mlp", "context projection"):
