@@ -33,8 +33,9 @@ def drafter_part(source: Source, recipe: Recipe, folder: str, options: Options, 
         raise RequestError("in float16 a drafter's numbers overflow.", "Use bfloat16 or float32.")
     weights = {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
     source.weights.clear()  # from here on the plan alone holds them: what is read must not stay
-    model = assemble(source.folder, source.config, weights)
-    plan = new_plan(model, source.config, recipe, options.get("dtype"), lambda path, layer: isinstance(layer, nn.Linear))
+    config = {key: "bfloat16" if "dtype" in key and entry == "float16" else entry for key, entry in source.config.items()}
+    model = assemble(source.folder, config, weights)
+    plan = new_plan(model, config, recipe, options.get("dtype"), lambda path, layer: isinstance(layer, nn.Linear))
 
     def compare(goal: Path) -> check.Report:
         return check.check_drafter(source.folder, goal / folder, goal / target if target else None, options.get("progress"))

@@ -122,8 +122,9 @@ def _storages(model: nn.Module, recipe: Recipe, choice: Choice) -> dict[str, Sto
         storage, chosen = recipe.storage(path), choice(path, layer)
         if storage and chosen:
             lengths[path] = length = layer.weight.shape[-1]
-            prescribed = isinstance(chosen, Storage) and length % chosen.group_size == 0
-            storages[path] = chosen if prescribed else storage  # type: ignore[assignment]
+            if isinstance(chosen, Storage):
+                storage = chosen if length % chosen.group_size == 0 else storage._replace(bits=chosen.bits)
+            storages[path] = storage
     for path, storage in storages.items():
         if lengths[path] % storage.group_size:
             raise RequestError(

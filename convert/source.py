@@ -14,6 +14,8 @@ from dflash_mlx.checkpoint import Weights, read_config, read_json, read_weights
 from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 from dflash_mlx.hub import Downloading, resolve
 
+from .gguf import find_gguf, read_gguf
+
 Notice = Callable[[str], None]
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
@@ -40,7 +42,7 @@ class Source(NamedTuple):
 
 
 def open_source(name: str | Path, downloading: Downloading | None = None, notice: Notice = lambda text: None) -> Source:
-    """Opens a checkpoint: a folder or a Hub id, with sharded safetensors or one GGUF file.
+    """Opens a checkpoint: a folder or a Hub id, with safetensors, or a folder with one GGUF file and the original's config.json.
 
     Args:
         downloading: as in `hub.resolve`.
@@ -52,12 +54,16 @@ def open_source(name: str | Path, downloading: Downloading | None = None, notice
         UnsupportedModelError: the weights are in a format that is not read, Python pickles among them.
     """
     folder = resolve(name, downloading)
-    where = _origin(folder, name)
-    _refuse_pickles(folder)
+    gguf = find_gguf(folder)
+    if gguf is None:
+        _refuse_pickles(folder)
     config = read_config(folder)
-    _check_shards(folder)
-    weights = read_weights(folder)
-    _check_index(folder, weights)
+    if gguf is None:
+        _check_shards(folder)
+        weights = read_weights(folder)
+        _check_index(folder, weights)
+    else:
+        weights = read_gguf(gguf)
     if left_out := [key for key in weights if NOT_TEXT.match(key)]:
         notice(f"{len(left_out)} tensors of the vision part are left out: the result reads text only.")
         for key in left_out:
@@ -65,10 +71,10 @@ def open_source(name: str | Path, downloading: Downloading | None = None, notice
     config, weights = _unpacked(config, weights, folder, notice)
     if str(config.get("model_type")).startswith("qwen3_5_moe"):
         _stack_experts(weights, folder)
-    return Source(folder, *where, config, weights)
+    return Source(folder, *_origin(folder), _with_old_names(config), weights)
 
 
-def _origin(folder: Path, name: str | Path) -> tuple[str, str | None]:
+def _origin(folder: Path) -> tuple[str, str | None]:
     """Name and revision of a folder: a snapshot in the Hub cache tells both."""
     if snapshot := re.fullmatch(r".*/models--([^/]+?)--([^/]+)/snapshots/([^/]+)", folder.absolute().as_posix()):
         return f"{snapshot[1]}/{snapshot[2]}", snapshot[3]
@@ -101,6 +107,19 @@ def _check_index(folder: Path, weights: Weights) -> None:
             f"{index} names {len(absent)} tensors that no file holds, first {absent[0]}.",
             "The index is not of these files: get the model's files again.",
         )
+
+
+def _with_old_names(config: dict[str, Any]) -> dict[str, Any]:
+    """Fields that transformers 5 renamed, also by their former names, which mlx-lm's models of these families read."""
+    rope = config.get("rope_parameters")
+    if config.get("model_type") not in ("qwen3_moe", "qwen3_next") or not isinstance(rope, dict):
+        return config
+    former = {
+        "num_experts": config.get("num_local_experts"),
+        **{key: rope.get(key) for key in ("rope_theta", "partial_rotary_factor")},
+    }
+    former["rope_scaling"] = rope if rope.get("rope_type") != "default" else None
+    return {key: value for key, value in former.items() if value is not None} | config
 
 
 def _unpacked(config: dict[str, Any], weights: Weights, folder: Path, notice: Notice) -> tuple[dict[str, Any], Weights]:
