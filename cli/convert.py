@@ -131,7 +131,11 @@ def _run(function: str, options: dict[str, Any]) -> None:
     with Progress(quiet=False, time_left=True) as progress:
         import dflash_mlx.convert  # here, and not at the top: --help and wrong usage need not wait for MLX
 
-        done = getattr(dflash_mlx.convert, function)(**options, progress=progress.converting, notice=note)
+        try:
+            done = getattr(dflash_mlx.convert, function)(**options, progress=progress.converting, notice=note)
+        except dflash_mlx.convert.TooFarError as error:
+            note(f"error: {error.message}\n{error.hint}")
+            raise typer.Exit(1) from None
     for conversion in done if isinstance(done, tuple) else (done,):
         write(_line(conversion) if as_json else _table(conversion))
         if not options["dry_run"]:

@@ -7,12 +7,21 @@ from dflash_mlx.errors import RequestError
 from dflash_mlx.hub import Downloading, resolve, resolve_pair
 
 from .check import Report
-from .conversion import Conversion, Options, carry_out, read_options
+from .conversion import Conversion, Options, TooFarError, carry_out, read_options
 from .drafter import drafter_part
 from .source import Source, open_source
 from .target import target_part
 
-__all__ = ["Conversion", "Options", "PairConversion", "Report", "convert_drafter", "convert_pair", "convert_target"]
+__all__ = [
+    "Conversion",
+    "Options",
+    "PairConversion",
+    "Report",
+    "TooFarError",
+    "convert_drafter",
+    "convert_pair",
+    "convert_target",
+]
 
 
 class PairConversion(NamedTuple):

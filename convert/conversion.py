@@ -20,6 +20,10 @@ COPIED = ["generation_config.json", "tokenizer*.json", "special_tokens_map.json"
 COPIED += ["merges.txt", "*.jinja", "LICENSE*", "NOTICE*"]
 
 
+class TooFarError(DFlashError):
+    """The result is further from its source than `max_kl` allows."""
+
+
 class Options(TypedDict, total=False):
     """The options of a conversion, all of which may be left out.
 
@@ -109,7 +113,7 @@ def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options) -
     Raises:
         RequestError, MemoryBudgetError: see `write.replacing`.
         CheckpointError: a source cannot be read, or what was written does not load.
-        DFlashError: the result is further from its source than `max_kl`; it was not put in place.
+        TooFarError: the result is further from its source than `max_kl`; it was not put in place.
     """
     rows = [part.plan.rows for part in parts]
     reports: list[Report | None] = [None] * len(parts)
@@ -146,9 +150,9 @@ def _write(part: Part, folder: Path, options: Options) -> None:
 def _check_kl(reports: list[Report | None], most: float | None) -> None:
     found = [report.kl for report in reports if report and report.kl is not None]
     if most is not None and not found:
-        raise DFlashError("the divergence from the source could not be measured.", "Leave out --max-kl, or use more memory.")
+        raise TooFarError("the divergence from the source could not be measured.", "Leave out --max-kl, or use more memory.")
     if most is not None and max(found) > most:
-        raise DFlashError(
+        raise TooFarError(
             f"the result's mean KL divergence from the source is {max(found):.5f} nats, more than {most}: it is not kept.",
             "Use more bits, smaller groups or the recipe quality, or allow more with --max-kl.",
         )

@@ -19,7 +19,10 @@ from .gguf import find_gguf, read_gguf
 Notice = Callable[[str], None]
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
-NOT_TEXT = re.compile(r"(model\.)?(visual|vision_tower|multi_modal_projector)\.")
+LEFT_OUT = {  # what this runtime does not run, by the tensors' names
+    "the vision part": re.compile(r"(model\.)?(visual|vision_tower|multi_modal_projector)\."),
+    "multi-token prediction": re.compile(r"(model\.|language_model\.)?mtp\."),
+}
 EXPERT = re.compile(r"(.+\.mlp)\.experts\.(\d{1,5})\.(gate_proj|up_proj|down_proj)\.weight")
 
 
@@ -64,10 +67,11 @@ def open_source(name: str | Path, downloading: Downloading | None = None, notice
         _check_index(folder, weights)
     else:
         weights = read_gguf(gguf)
-    if left_out := [key for key in weights if NOT_TEXT.match(key)]:
-        notice(f"{len(left_out)} tensors of the vision part are left out: the result reads text only.")
-        for key in left_out:
-            del weights[key]
+    for what, pattern in LEFT_OUT.items():
+        if left_out := [key for key in weights if pattern.match(key)]:
+            notice(f"{len(left_out)} tensors of {what} are left out.")
+            for key in left_out:
+                del weights[key]
     config, weights = _unpacked(config, weights, folder, notice)
     if str(config.get("model_type")).startswith("qwen3_5_moe"):
         _stack_experts(weights, folder)

@@ -81,12 +81,14 @@ def _locked(temporary: Path, goal: Path) -> Iterator[None]:
     """Holds a lock on the folder, which ends with this process, however that ends."""
     folder = os.open(temporary, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not temporary.is_dir() or os.fstat(folder).st_ino != temporary.stat().st_ino:
-            raise BlockingIOError  # whoever held the lock until now has just put the folder in its place
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            ours = temporary.is_dir() and os.path.samestat(os.fstat(folder), temporary.stat())
+        except BlockingIOError:
+            ours = False
+        if not ours:  # locked, or put in its place just now by whoever had locked it
+            raise RequestError(f"another conversion is writing {goal}.", "Wait for it, or choose another folder.")
         yield
-    except BlockingIOError as error:
-        raise RequestError(f"another conversion is writing {goal}.", "Wait for it, or choose another folder.") from error
     finally:
         os.close(folder)
 

@@ -11,7 +11,7 @@ from fixture_data import CHECKPOINTS, DEMO
 from mlx_lm.utils import load_model
 
 import dflash_mlx as dm
-from dflash_mlx.convert import convert_drafter, convert_pair, convert_target
+from dflash_mlx.convert import TooFarError, convert_drafter, convert_pair, convert_target
 from dflash_mlx.convert.recipes import MODES, RECIPES, Storage, read_recipe
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.training import save_drafter
@@ -97,7 +97,7 @@ def test_a_drafter_is_converted_to_what_training_saves_in_4_bits(tmp_path: Path)
 
 
 def test_a_result_too_far_from_its_source_is_not_kept(tmp_path: Path) -> None:
-    with pytest.raises(dm.DFlashError, match="KL divergence .* is not kept"):
+    with pytest.raises(TooFarError, match="KL divergence .* is not kept"):
         convert_target(DEMO / "target", tmp_path / "result", bits=2, max_kl=1e-6)
     assert list(tmp_path.iterdir()) == []
     assert convert_target(DEMO / "target", tmp_path / "result", bits=8, max_kl=0.1).folder.is_dir()
