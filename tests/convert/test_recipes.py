@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,12 @@ def test_a_result_too_far_from_its_source_is_not_kept(tmp_path: Path) -> None:
     assert convert_target(DEMO / "target", tmp_path / "result", bits=8, max_kl=0.1).folder.is_dir()
     with pytest.raises(dm.RequestError, match="needs the check"):
         convert_target(DEMO / "target", tmp_path / "other", max_kl=1.0, check=False)
+
+
+def test_the_card_names_the_repository_and_revision_of_a_snapshot(tmp_path: Path) -> None:
+    snapshot = tmp_path / "models--Qwen--Tiny" / "snapshots" / "0123abcd"
+    shutil.copytree(TARGET, snapshot)
+    result = convert_target(snapshot, tmp_path / "result", check=False).folder
+    card = (result / "README.md").read_text()
+    assert "base_model: Qwen/Tiny\n" in card and "at revision `0123abcd`" in card and "# Tiny, 4bit" in card
+    assert json.loads((result / "conversion.json").read_text())["revision"] == "0123abcd"
