@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .chat import chat
+from .convert import convert
 from .doctor import doctor
 from .generate import generate
 from .models import models
@@ -15,6 +16,7 @@ app.command()(chat)
 app.command()(generate)
 app.command()(models)
 app.command()(doctor)
+app.add_typer(convert, name="convert")
 
 
 def _print_version(wanted: bool) -> None:

@@ -62,19 +62,24 @@ def abandon(stream: TextIO) -> None:
 
 
 class Progress:
-    """A display of loading and prefill that vanishes when it is done; only where stderr is a terminal."""
+    """A display of loading, prefill or conversion that vanishes when it is done; only where stderr is a terminal.
 
-    def __init__(self, quiet: bool) -> None:
+    Args:
+        time_left: show that too.
+    """
+
+    def __init__(self, quiet: bool, time_left: bool = False) -> None:
         from huggingface_hub.utils import disable_progress_bars
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
+        from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
         self._quiet, self._trying = quiet, False
         shown = sys.stderr.isatty() and not quiet
         if not shown:
             disable_progress_bars()  # of downloads
-        columns = TextColumn("{task.description}"), BarColumn()
+        columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn()]
+        columns += [TimeRemainingColumn()] if time_left else []
         self._bars = Bars(*columns, console=Console(stderr=True), transient=True, disable=not shown)
         self._task = self._bars.add_task("", total=None)
 
@@ -111,6 +116,16 @@ class Progress:
     def prefill(self, done: int, total: int) -> None:
         """The `progress` of `Pair.stream`."""
         self._show("reading the prompt", done, total)
+
+    def converting(self, stage: str, done: int, total: int) -> None:
+        """The `progress` of `dflash_mlx.convert`."""
+        if stage.startswith("download"):
+            self.loading(stage, done, total)
+        elif stage in ("writing", "tensors"):  # counted in bytes
+            what = "writing" if stage == "writing" else "comparing tensors"
+            self._show(f"{what}, {done / 1e9:.2f} of {total / 1e9:.2f} GB", done, total)
+        else:
+            self._show("comparing logits" if stage == "layers" else f"measuring {stage}", done, total)
 
     def _show(self, what: str, done: int, total: int) -> None:
         self._bars.update(self._task, description=what, completed=done, total=total)

@@ -1,1 +1,90 @@
 """Conversion from the Hub's PyTorch layout to 4-bit MLX; installs as `dflash_mlx.convert`."""
+
+from pathlib import Path
+from typing import NamedTuple, Unpack
+
+from dflash_mlx.errors import RequestError
+from dflash_mlx.hub import Downloading, resolve, resolve_pair
+
+from .check import Report
+from .conversion import Conversion, Options, TooFarError, carry_out, read_options
+from .drafter import drafter_part
+from .source import Source, open_source
+from .target import target_part
+
+__all__ = [
+    "Conversion",
+    "Options",
+    "PairConversion",
+    "Report",
+    "TooFarError",
+    "convert_drafter",
+    "convert_pair",
+    "convert_target",
+]
+
+
+class PairConversion(NamedTuple):
+    """The two parts of a converted pair."""
+
+    target: Conversion
+    drafter: Conversion
+
+
+def convert_target(source: str | Path, output: str | Path, **options: Unpack[Options]) -> Conversion:
+    """Converts a target.
+
+    Args:
+        source: a folder or a Hub id ("owner/model", "owner/model@revision").
+        output: the folder to make.
+        options: see `Options`.
+
+    Raises:
+        DFlashError: what is wrong and what to do about it; the output is then as it was.
+    """
+    goal, recipe = read_options(output, options)
+    part = target_part(_open(source, options), recipe, "", options)
+    return carry_out([part], goal, recipe, options)[0]
+
+
+def convert_drafter(
+    source: str | Path, output: str | Path, target: str | Path | None = None, **options: Unpack[Options]
+) -> Conversion:
+    """Converts a drafter; arguments and errors as those of `convert_target`.
+
+    Args:
+        target: the target it was made for, as MLX loads it: to compare acceptance lengths with. None: they are not compared.
+    """
+    goal, recipe = read_options(output, options)
+    origin = _open(source, options)
+    with_target = resolve(target).resolve() if target is not None and options.get("check", True) else None
+    part = drafter_part(origin, recipe, "", options, with_target)
+    return carry_out([part], goal, recipe, options)[0]
+
+
+def convert_pair(
+    source: str | Path, output: str | Path, drafter: str | Path = "auto", **options: Unpack[Options]
+) -> PairConversion:
+    """Converts a target and its drafter, into `target/` and `drafter/` of the output; errors as those of `convert_target`.
+
+    Args:
+        source, drafter: as `load` takes them: "auto" is the known drafter for this target, or the folder's own.
+    """
+    goal, recipe = read_options(output, options)
+    folders = resolve_pair(source, drafter, _downloading(options))
+    if folders.drafter is None:
+        raise RequestError("a pair needs a drafter.", "Name it, or convert the target alone.")
+    parts = [
+        target_part(_open(folders.target, options), recipe, "target", options),
+        drafter_part(_open(folders.drafter, options), recipe, "drafter", options, "target"),
+    ]
+    return PairConversion(*carry_out(parts, goal, recipe, options))
+
+
+def _open(name: str | Path, options: Options) -> Source:
+    return open_source(name, _downloading(options), options.get("notice", lambda text: None))
+
+
+def _downloading(options: Options) -> Downloading | None:
+    progress = options.get("progress")
+    return progress and (lambda name, size: progress(f"download of {name}", 0, size))

@@ -10,7 +10,8 @@ ROOT = Path(__file__).parent.parent
 # From the top down. A room imports only from rooms of lower lines; rooms of one line do not know each other.
 LAYERS = (
     ("cli", "bench"),
-    ("convert", "training", "pair"),
+    ("convert",),
+    ("training", "pair"),
     ("hub", "fit"),
     ("known_pairs",),
     ("memory",),

@@ -39,8 +39,21 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
             f"{folder} holds no DFlash drafter (model_type {config.get('model_type')!r}, no dflash_config).",
             "Give a DFlash checkpoint as drafter; a model to be answered by is a target.",
         )
+    drafter = assemble(folder, config, read_weights(folder))
+    if bits is not None and "quantization" not in config:
+        quantise(drafter, bits)
+    drafter.fuse()
+    if not lazy:
+        materialise(drafter, folder)
+    return drafter
+
+
+def assemble(folder: Path, config: dict[str, Any], weights: Weights) -> DFlash:
+    """The drafter that a config.json describes, with its tensors, not read yet; errors as those of `load_drafter`.
+
+    What float16 holds becomes bfloat16.
+    """
     known = DrafterConfig.from_dict(config)
-    weights = read_weights(folder)
     check_layers(known.num_hidden_layers, weights, folder)
     try:
         drafter = new_drafter(known)
@@ -49,12 +62,6 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
             f"{folder / 'config.json'} describes no drafter this runtime can build ({error!r}).", "Get the drafter's files again."
         ) from error
     load_weights(drafter, _sanitize(weights, config, folder), config, folder)
-    del weights  # what is quantised below need not stay
-    if bits is not None and "quantization" not in config:
-        quantise(drafter, bits)
-    drafter.fuse()
-    if not lazy:
-        materialise(drafter, folder)
     return drafter
 
 

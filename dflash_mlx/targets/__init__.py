@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dflash_mlx.checkpoint import is_drafter, materialise, read_config
+from dflash_mlx.checkpoint import Weights, is_drafter, materialise, read_config
 from dflash_mlx.errors import UnsupportedModelError
 from dflash_mlx.targets import qwen3, qwen3_5, qwen3_moe, qwen3_next
 from dflash_mlx.targets.base import Target, TargetConfig
@@ -12,7 +12,7 @@ from dflash_mlx.targets.state import State
 
 __all__ = ["State", "Target", "TargetConfig", "check_target", "load_target"]
 
-FAMILIES: dict[str, Callable[[Path, dict[str, Any]], Target]] = {
+FAMILIES: dict[str, Callable[[Path, dict[str, Any], Weights | None], Target]] = {
     "qwen3": qwen3.load,
     "qwen3_moe": qwen3_moe.load,
     "qwen3_5": qwen3_5.load,
@@ -35,15 +35,27 @@ def load_target(folder: str | Path, lazy: bool = False) -> Target:
     """
     folder = Path(folder)
     config = check_target(folder)
-    target = FAMILIES[config["model_type"]](folder, config)
+    target = FAMILIES[config["model_type"]](folder, config, None)
     if not lazy:
         materialise(target.module, folder)
     return target
 
 
-def check_target(folder: Path) -> dict[str, Any]:
-    """The config.json of a folder, if it is that of a target this runtime runs; errors as those of `load_target`."""
-    config = read_config(folder)
+def assemble(folder: Path, config: dict[str, Any], weights: Weights) -> Target:
+    """The target that a config.json describes, with its tensors, not read yet; errors as those of `load_target`.
+
+    mlx-lm edits the config it is given.
+    """
+    return FAMILIES[check_target(folder, config)["model_type"]](folder, config, weights)
+
+
+def check_target(folder: Path, config: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The config.json of a folder (or the one given), if it is that of a target this runtime runs.
+
+    Raises:
+        as `load_target`.
+    """
+    config = read_config(folder) if config is None else config
     if is_drafter(config):
         raise UnsupportedModelError(
             f"{folder} holds a DFlash drafter, which cannot answer by itself.",

@@ -5,9 +5,10 @@ from typing import Any
 
 from mlx_lm.models import qwen3
 
+from dflash_mlx.checkpoint import Weights
 from dflash_mlx.targets.transformer import TransformerTarget, build
 
 
-def load(folder: Path, config: dict[str, Any]) -> TransformerTarget:
+def load(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> TransformerTarget:
     """The target of a checkpoint folder; errors as `build` raises them."""
-    return TransformerTarget(build(folder, config, qwen3, ("head_dim", "intermediate_size")))
+    return TransformerTarget(build(folder, config, qwen3, ("head_dim", "intermediate_size"), weights))

@@ -9,6 +9,7 @@ from typing import Any
 import mlx.nn as nn
 from mlx_lm.models import qwen3_5, qwen3_5_moe
 
+from dflash_mlx.checkpoint import Weights
 from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.targets.gated_delta import Projected
 from dflash_mlx.targets.transformer import TransformerTarget, build
@@ -34,12 +35,12 @@ class Qwen35(TransformerTarget):
         return Projected(qkv, z.view, a, b)
 
 
-def load(folder: Path, config: dict[str, Any]) -> Qwen35:
+def load(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> Qwen35:
     """The dense target of a checkpoint folder; errors as `build` raises them."""
-    return Qwen35(build(folder, config, qwen3_5, (*RECURRENT_SIZES, "intermediate_size")).language_model)
+    return Qwen35(build(folder, config, qwen3_5, (*RECURRENT_SIZES, "intermediate_size"), weights).language_model)
 
 
-def load_moe(folder: Path, config: dict[str, Any]) -> Qwen35:
+def load_moe(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> Qwen35:
     """The mixture-of-experts target of a checkpoint folder; errors as `build` raises them."""
     sizes = (*RECURRENT_SIZES, "num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size")
-    return Qwen35(build(folder, config, qwen3_5_moe, sizes).language_model)
+    return Qwen35(build(folder, config, qwen3_5_moe, sizes, weights).language_model)

@@ -7,6 +7,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models import qwen3_next
 
+from dflash_mlx.checkpoint import Weights
 from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.targets.gated_delta import Projected
 from dflash_mlx.targets.qwen3_5 import RECURRENT_SIZES
@@ -25,6 +26,6 @@ class Qwen3Next(TransformerTarget):
         return Projected(mx.concatenate([t.reshape(B, rows, -1) for t in (q, k, v)], axis=-1), z, a, b)
 
 
-def load(folder: Path, config: dict[str, Any]) -> Qwen3Next:
+def load(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> Qwen3Next:
     """The target of a checkpoint folder; errors as `build` raises them."""
-    return Qwen3Next(build(folder, config, qwen3_next, (*RECURRENT_SIZES, "num_experts", "moe_intermediate_size")))
+    return Qwen3Next(build(folder, config, qwen3_next, (*RECURRENT_SIZES, "num_experts", "moe_intermediate_size"), weights))

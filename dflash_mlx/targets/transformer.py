@@ -147,12 +147,15 @@ def _by_row(function: Callable[[mx.array], mx.array], x: mx.array) -> mx.array:
     return mx.concatenate([function(row) for row in mx.split(x, x.shape[1], axis=1)], axis=1)
 
 
-def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Sequence[str] = ()) -> nn.Module:
+def build(
+    folder: Path, config: dict[str, Any], family: ModuleType, sizes: Sequence[str] = (), weights: Weights | None = None
+) -> nn.Module:
     """The mlx-lm model of a checkpoint in mlx-lm's layout or the original's, text part only, with its weights, not read yet.
 
     Args:
         family: the module of `mlx_lm.models`.
         sizes: further fields of config.json that must be positive whole numbers.
+        weights: the tensors; None: those of the folder.
 
     Raises:
         CheckpointError: config.json or the weights are damaged, or contradict each other.
@@ -164,7 +167,7 @@ def build(folder: Path, config: dict[str, Any], family: ModuleType, sizes: Seque
     for name in (*SIZES, *sizes):
         if type(text.get(name)) is not int or text[name] < 1:
             raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
-    weights = read_weights(folder)
+    weights = read_weights(folder) if weights is None else weights
     check_layers(text["num_hidden_layers"], weights, folder)
     _check_names(weights, folder)
     try:

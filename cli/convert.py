@@ -1,0 +1,166 @@
+"""`dflash-mlx convert`: published weights to what this runtime loads, held against their source."""
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .render import Progress, note, write
+
+if TYPE_CHECKING:
+    from dflash_mlx.convert import Conversion
+
+GB = 10**9
+
+convert = typer.Typer(no_args_is_help=True, help="Convert published weights to MLX, 4 bits by default, and check the result.")
+
+Source = Annotated[str, typer.Argument(metavar="SRC", help="A folder, or a Hub id like owner/model or owner/model@revision.")]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder to make.", show_default=False)]
+Bits = Annotated[
+    int | None, typer.Option(metavar="2..8", help="Bits of a weight: 2, 3, 4, 5, 6 or 8. Default: 4.", show_default=False)
+]
+GroupSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Weights that share a scale: 32, 64 or 128. Default: 64, or the mode's own.", show_default=False
+    ),
+]
+Mode = Annotated[str, typer.Option(metavar="affine|mxfp4|mxfp8|nvfp4", help="MLX's format of quantised weights.")]
+Dtype = Annotated[
+    str | None,
+    typer.Option(
+        metavar="bfloat16|float16|float32",
+        help="Type of what is not quantised. Default: as the source's config.json says.",
+        show_default=False,
+    ),
+]
+Recipe = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Instead of --bits: 4bit; 4bit-head8 (head and embeddings at 8); 4bit-gates (inputs of the recurrent gates kept); "
+        "quality (sensitive projections at 6); float (nothing quantised).",
+        show_default=False,
+    ),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the plan: kinds of tensors, their bits and bytes.")]
+Check = Annotated[bool, typer.Option("--check/--no-check", help="Compare the result with the source before it is put in place.")]
+MaxKl = Annotated[
+    float | None,
+    typer.Option(metavar="X", help="Fail where the mean KL divergence from the source is above X nats.", show_default=False),
+]
+UploadRepo = Annotated[
+    str | None, typer.Option(metavar="OWNER/NAME", help="Upload the result to this Hub repository.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object a line: plan and check of each model.")]
+
+
+@convert.command()
+def target(
+    source: Source,
+    output: Output,
+    bits: Bits = None,
+    group_size: GroupSize = None,
+    mode: Mode = "affine",
+    dtype: Dtype = None,
+    recipe: Recipe = None,
+    overwrite: Overwrite = False,
+    dry_run: DryRun = False,
+    check: Check = True,
+    max_kl: MaxKl = None,
+    upload_repo: UploadRepo = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a target."""
+    _run("convert_target", locals())
+
+
+@convert.command()
+def drafter(
+    source: Source,
+    output: Output,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Its target, to compare acceptance lengths with: a folder or a Hub id.", show_default=False
+        ),
+    ] = None,
+    bits: Bits = None,
+    group_size: GroupSize = None,
+    mode: Mode = "affine",
+    dtype: Dtype = None,
+    recipe: Recipe = None,
+    overwrite: Overwrite = False,
+    dry_run: DryRun = False,
+    check: Check = True,
+    upload_repo: UploadRepo = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a drafter."""
+    _run("convert_drafter", locals())
+
+
+@convert.command()
+def pair(
+    source: Source,
+    output: Output,
+    drafter: Annotated[
+        str, typer.Option(metavar="NAME", help="A folder, a Hub id, or auto (the one made for the target).")
+    ] = "auto",
+    bits: Bits = None,
+    group_size: GroupSize = None,
+    mode: Mode = "affine",
+    dtype: Dtype = None,
+    recipe: Recipe = None,
+    overwrite: Overwrite = False,
+    dry_run: DryRun = False,
+    check: Check = True,
+    max_kl: MaxKl = None,
+    upload_repo: UploadRepo = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a target and its drafter into DIR/target and DIR/drafter."""
+    _run("convert_pair", locals())
+
+
+def _run(function: str, options: dict[str, Any]) -> None:
+    as_json = options.pop("as_json")
+    with Progress(quiet=False, time_left=True) as progress:
+        import dflash_mlx.convert  # here, and not at the top: --help and wrong usage need not wait for MLX
+
+        try:
+            done = getattr(dflash_mlx.convert, function)(**options, progress=progress.converting, notice=note)
+        except dflash_mlx.convert.TooFarError as error:
+            note(f"error: {error.message}\n{error.hint}")
+            raise typer.Exit(1) from None
+    for conversion in done if isinstance(done, tuple) else (done,):
+        write(_line(conversion) if as_json else _table(conversion))
+        if not options["dry_run"]:
+            note(f"{conversion.folder} is complete: {conversion.size / GB:.2f} GB.")
+
+
+def _line(conversion: "Conversion") -> str:
+    report = conversion.report.to_dict() if conversion.report else None
+    names = {"folder": str(conversion.folder), "source": conversion.source, "recipe": conversion.recipe}
+    rows = [row._asdict() for row in conversion.rows]
+    return json.dumps({**names, "bytes": conversion.size, "tensors": rows, "check": report}) + "\n"
+
+
+def _table(conversion: "Conversion") -> str:
+    """The tensors by kind, and how near they are to the source."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(file=io.StringIO(), width=max(60, Console(file=sys.stdout).width))
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for title, side in (("tensors", "left"), ("count", "right"), ("stored as", "left"), ("MB", "right")):
+        table.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for row in conversion.rows:
+        table.add_row(row.kind, str(row.tensors), row.stored, f"{row.bytes / 1e6:.2f}")
+    table.add_row("all", str(sum(row.tensors for row in conversion.rows)), "", f"{conversion.size / 1e6:.2f}")
+    console.print(table)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return f"{conversion.source}, {conversion.recipe}\n{text}" + (f"\n{conversion.report.table()}" if conversion.report else "")

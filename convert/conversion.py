@@ -1,0 +1,158 @@
+"""One conversion, of a target, a drafter or both: plan, write beside the goal, compare with the source, put in place."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+from dflash_mlx.errors import DFlashError, RequestError
+
+from .card import write_card
+from .check import Report
+from .plan import Plan, Row
+from .recipes import Recipe, read_recipe
+from .source import Notice, Source
+from .upload import upload
+from .write import Progress, check_goal, replacing, write_json, write_sums, write_weights
+
+COPIED = ["generation_config.json", "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.json"]
+COPIED += ["merges.txt", "*.jinja", "LICENSE*", "NOTICE*"]
+
+
+class TooFarError(DFlashError):
+    """The result is further from its source than `max_kl` allows."""
+
+
+class Options(TypedDict, total=False):
+    """The options of a conversion, all of which may be left out.
+
+    Attributes:
+        bits: of a weight, 2 to 8 (not 7); 4 by default.
+        group_size: weights that share a scale; 64 by default, 32 and 16 in the modes that have nothing else.
+        mode: "affine", "mxfp4", "mxfp8" or "nvfp4".
+        dtype: "bfloat16", "float16" or "float32", for what is not quantised; by default as the source's config.json says.
+        recipe: a named mixture instead of `bits`: "4bit", "4bit-head8", "4bit-gates", "quality" or "float".
+        overwrite: replace a model that is there.
+        dry_run: only plan.
+        check: compare the result with the source before it is put in place; on by default.
+        max_kl: give up where a target's mean KL divergence is more than this, in nats.
+        upload_repo: a Hub repository to upload the result to.
+        progress: called with a stage, what is done of it and in all; "writing" and "tensors" count bytes.
+        notice: called with a sentence on what is left out or lost.
+    """
+
+    bits: int | None
+    group_size: int | None
+    mode: str
+    dtype: str | None
+    recipe: str | None
+    overwrite: bool
+    dry_run: bool
+    check: bool
+    max_kl: float | None
+    upload_repo: str | None
+    progress: Progress
+    notice: Notice
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What was converted, or with `dry_run` would be.
+
+    Attributes:
+        folder: where the result is.
+        source: its Hub id or its folder's name.
+        recipe: by name.
+        rows: its tensors by kind.
+        report: how near it is to its source; None: not compared.
+    """
+
+    folder: Path
+    source: str
+    recipe: str
+    rows: list[Row]
+    report: Report | None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its tensors."""
+        return sum(row.bytes for row in self.rows)
+
+
+class Part(NamedTuple):
+    """A model to convert.
+
+    Attributes:
+        folder: where it goes, below the goal; "" for the goal itself.
+        load: opens what was written there as the runtime does; raises where that fails.
+        compare: compares it with the source; called with the goal.
+    """
+
+    source: Source
+    plan: Plan
+    folder: str
+    load: Callable[[Path], object]
+    compare: Callable[[Path], Report]
+
+
+def read_options(output: str | Path, options: Options) -> tuple[Path, Recipe]:
+    """Goal and recipe, checked before anything is opened or downloaded. Raises RequestError."""
+    recipe = read_recipe(options.get("recipe"), options.get("bits"), options.get("group_size"), options.get("mode", "affine"))
+    if options.get("max_kl") is not None and not options.get("check", True):
+        raise RequestError("a largest divergence needs the check.", "Leave out --no-check (check=False), or --max-kl.")
+    goal = Path(output).expanduser().resolve()
+    if not options.get("dry_run"):
+        check_goal(goal, options.get("overwrite", False), [])
+    return goal, recipe
+
+
+def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options) -> list[Conversion]:
+    """Converts the parts into one goal.
+
+    Raises:
+        RequestError, MemoryBudgetError: see `write.replacing`.
+        CheckpointError: a source cannot be read, or what was written does not load.
+        TooFarError: the result is further from its source than `max_kl`; it was not put in place.
+    """
+    rows = [part.plan.rows for part in parts]
+    reports: list[Report | None] = [None] * len(parts)
+    if not options.get("dry_run"):
+        overwrite = options.get("overwrite", False)
+        check_goal(goal, overwrite, [part.source.folder for part in parts])
+        with replacing(goal, overwrite, sum(part.plan.size for part in parts)) as temporary:
+            for part in parts:
+                _write(part, temporary / part.folder, options)
+            if options.get("check", True):
+                reports = [part.compare(temporary) for part in parts]
+                _check_kl(reports, options.get("max_kl"))
+            for part, part_rows, report in zip(parts, rows, reports):
+                write_card(temporary / part.folder, part.source, recipe, part_rows, report)
+                write_sums(temporary / part.folder)
+        if repository := options.get("upload_repo"):
+            upload(goal, repository)
+    return [
+        Conversion(goal / part.folder, part.source.name, recipe.name, part_rows, report)
+        for part, part_rows, report in zip(parts, rows, reports)
+    ]
+
+
+def _write(part: Part, folder: Path, options: Options) -> None:
+    folder.mkdir(exist_ok=True)
+    write_json(folder / "config.json", part.plan.config)
+    for pattern in COPIED:
+        for file in part.source.folder.glob(pattern):
+            shutil.copyfile(file, folder / file.name)
+    write_weights(folder, part.plan, options.get("progress", lambda stage, done, total: None))
+    part.load(folder)
+
+
+def _check_kl(reports: list[Report | None], most: float | None) -> None:
+    found = [report.kl for report in reports if report and report.kl is not None]
+    if most is not None and not found:
+        raise TooFarError("the divergence from the source could not be measured.", "Leave out --max-kl, or use more memory.")
+    if most is not None and max(found) > most:
+        raise TooFarError(
+            f"the result's mean KL divergence from the source is {max(found):.5f} nats, more than {most}: it is not kept.",
+            "Use more bits, smaller groups or the recipe quality, or allow more with --max-kl.",
+        )

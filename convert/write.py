@@ -1,0 +1,232 @@
+"""The result on disk: made in a temporary folder beside the goal, which it replaces whole when it is complete.
+
+At every moment the goal is what it was before, or complete. What a killed run leaves behind, the next run removes.
+"""
+
+import ctypes
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import mlx.core as mx
+
+from dflash_mlx.checkpoint import Weights
+from dflash_mlx.errors import CheckpointError, MemoryBudgetError, RequestError
+
+from .plan import Plan
+from .recipes import Storage
+
+GB = 10**9
+SHARD = 5 << 30  # bytes of a file of weights at most, as mlx-lm and the Hub have it
+PIECE = 8 << 20  # bytes of a layer quantised at once: on the CPU, MLX needs up to 36 times as many for it
+SUMS = "SHA256SUMS"
+SPARE = 64 << 20  # bytes of disk for everything but the weights
+
+Progress = Callable[[str, int, int], None]
+
+
+def check_goal(goal: Path, overwrite: bool, sources: list[Path]) -> None:
+    """Raises RequestError where a result must not be put: over something else than a model, or over the source itself."""
+    if goal.exists() and not overwrite:
+        raise RequestError(f"{goal} exists.", "Choose another folder, or replace it with --overwrite (overwrite=True).")
+    files = ("config.json", "target/config.json")
+    if goal.exists() and not (goal.is_dir() and (any((goal / name).is_file() for name in files) or not any(goal.iterdir()))):
+        raise RequestError(f"{goal} holds something else than a model.", "Choose another folder: this one is not replaced.")
+    for source in sources:
+        if source.resolve().is_relative_to(goal):
+            raise RequestError(f"{source}, which is to be converted, lies in {goal}.", "Choose another folder for the result.")
+
+
+@contextmanager
+def replacing(goal: Path, overwrite: bool, size: int) -> Iterator[Path]:
+    """A temporary folder that becomes `goal` when the block ends well, and vanishes when it does not.
+
+    Args:
+        goal: an absolute path without links.
+        size: bytes of the weights to come.
+
+    Raises:
+        MemoryBudgetError: the disk has no room; the same error as for a download that does not fit.
+        RequestError: the folder exists or cannot be written, or another conversion writes it.
+    """
+    temporary, replaced = (goal.with_name(f".{goal.name}.{state}") for state in ("converting", "replaced"))
+    try:
+        goal.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir(exist_ok=True)
+        with _locked(temporary, goal):
+            try:
+                _clean_up(temporary, replaced, goal)
+                check_goal(goal, overwrite, [])
+                _check_disk(goal, size)
+                yield temporary
+                _sync_tree(temporary)
+                _put(temporary, replaced, goal)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as error:
+        raise RequestError(
+            f"{goal} cannot be written ({error.strerror or error}).",
+            "Make room or mend the permissions there, or choose another folder.",
+        ) from error
+
+
+@contextmanager
+def _locked(temporary: Path, goal: Path) -> Iterator[None]:
+    """Holds a lock on the folder, which ends with this process, however that ends."""
+    folder = os.open(temporary, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            ours = temporary.is_dir() and os.path.samestat(os.fstat(folder), temporary.stat())
+        except BlockingIOError:
+            ours = False
+        if not ours:  # locked, or put in its place just now by whoever had locked it
+            raise RequestError(f"another conversion is writing {goal}.", "Wait for it, or choose another folder.")
+        yield
+    finally:
+        os.close(folder)
+
+
+def _clean_up(temporary: Path, replaced: Path, goal: Path) -> None:
+    """Removes what a killed run left, and puts back what it had moved aside and not replaced."""
+    for left in temporary.iterdir():
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    if replaced.exists() and not goal.exists():
+        replaced.rename(goal)
+    elif replaced.exists():
+        shutil.rmtree(replaced)
+
+
+def _check_disk(goal: Path, size: int) -> None:
+    free = shutil.disk_usage(goal.parent).free
+    if free < size + SPARE:
+        raise MemoryBudgetError(
+            f"{goal} will need {size / GB:.2f} GB of disk, {free / GB:.2f} GB are free.",
+            "Make room, choose another disk, or fewer bits.",
+        )
+
+
+def _put(temporary: Path, replaced: Path, goal: Path) -> None:
+    """The temporary folder takes the goal's place, and the goal's former content its own."""
+    if not goal.exists():
+        temporary.rename(goal)
+    else:
+        try:
+            _exchange(temporary, goal)
+        except (OSError, AttributeError):  # a file system or C library without it; `_clean_up` knows the moment between
+            goal.rename(replaced)
+            temporary.rename(goal)
+            shutil.rmtree(replaced)
+    _sync(goal.parent)
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Swaps two folders in one step: renamex_np (macOS) or renameat2 (Linux), which Python does not have."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    paths = os.fsencode(one), os.fsencode(other)
+    if sys.platform == "darwin":
+        failed = libc.renamex_np(*paths, 2)  # RENAME_SWAP
+    else:
+        failed = libc.renameat2(-100, paths[0], -100, paths[1], 2)  # AT_FDCWD, RENAME_EXCHANGE
+    if failed:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _sync_tree(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):  # what is in a folder before the folder
+        _sync(path)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_weights(folder: Path, plan: Plan, progress: Progress) -> None:
+    """Reads, quantises and writes the tensors of a plan one by one, and takes them out of it; at most one file is held.
+
+    Args:
+        progress: called with "writing", and the bytes of the result that are done and in all.
+
+    Raises:
+        CheckpointError: a tensor cannot be read, or holds NaN or infinity.
+    """
+    total, done, shards = plan.size, 0, _shards(plan)
+    files: dict[str, str] = {}
+    for number, names in enumerate(shards, 1):
+        file = f"model-{number:05d}-of-{len(shards):05d}.safetensors" if len(shards) > 1 else "model.safetensors"
+        made: Weights = {}
+        for name in names:
+            storage, size = plan.storage_of(name), plan.size_of(name)
+            made |= _made(name, plan.tensors.pop(name), storage)
+            mx.clear_cache()
+            done += size
+            progress("writing", done, total)
+        files |= dict.fromkeys(made, file)
+        try:
+            mx.save_safetensors(str(folder / file), made, {"format": "mlx"})
+        except RuntimeError as error:
+            raise OSError(str(error)) from error
+    if len(shards) > 1:
+        index = {"metadata": {"total_size": total}, "weight_map": dict(sorted(files.items()))}
+        write_json(folder / "model.safetensors.index.json", index)
+
+
+def _shards(plan: Plan) -> list[list[str]]:
+    """The names of the tensors that go into each file."""
+    shards: list[list[str]] = []
+    room = 0
+    for name in plan.tensors:
+        size = plan.size_of(name)
+        if not shards or size > room:
+            shards.append([])
+            room = SHARD
+        shards[-1].append(name)
+        room -= size
+    return shards
+
+
+def _made(name: str, weight: mx.array, storage: Storage | None) -> Weights:
+    """What is stored for a tensor, computed."""
+    try:
+        mx.eval(weight)
+    except RuntimeError as error:
+        raise CheckpointError(f"{name} cannot be read ({error}).", "Get the model's files again.") from error
+    made = {name: weight}
+    if storage:
+        step = max(1, PIECE * len(weight) // weight.nbytes)
+        pieces = []
+        for start in range(0, len(weight), step):
+            pieces.append(mx.quantize(weight[start : start + step], storage.group_size, storage.bits, storage.mode))
+            mx.eval(pieces[-1])
+        path = name.removesuffix("weight")
+        made = {f"{path}{part}": mx.concatenate(list(of)) for part, of in zip(("weight", "scales", "biases"), zip(*pieces))}
+        mx.eval(made)
+    if not all(mx.isfinite(w).all().item() for w in made.values() if mx.issubdtype(w.dtype, mx.floating)):
+        raise CheckpointError(f"{name} holds NaN or infinity.", "Get the model's files again.")
+    return made
+
+
+def write_json(file: Path, content: object) -> None:
+    """Writes JSON for people."""
+    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def write_sums(folder: Path) -> None:
+    """Writes the SHA-256 of every file of a folder, as `sha256sum --check` reads them."""
+    lines = []
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            with path.open("rb") as file:
+                lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {path.name}\n")
+    (folder / SUMS).write_text("".join(lines))

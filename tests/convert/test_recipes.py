@@ -1,0 +1,115 @@
+"""The named mixtures: what they ask for, and that what comes of each loads and runs."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import pytest
+from fixture_data import CHECKPOINTS, DEMO
+from mlx_lm.utils import load_model
+
+import dflash_mlx as dm
+from dflash_mlx.convert import TooFarError, convert_drafter, convert_pair, convert_target
+from dflash_mlx.convert.recipes import MODES, RECIPES, Storage, read_recipe
+from dflash_mlx.drafters import load_drafter
+from dflash_mlx.training import save_drafter
+
+TARGET, DRAFTER = CHECKPOINTS / "target_qwen3_5", CHECKPOINTS / "dflash2_swa"
+HOW: list[dict[str, Any]] = [{"recipe": name} for name in RECIPES] + [{"mode": mode} for mode in MODES if mode != "affine"]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"bits": 7}, "no bits 7.* Use 2, 3, 4, 5, 6 or 8"),
+        ({"bits": 8, "mode": "mxfp4"}, "no bits 8.* Use 4"),
+        ({"group_size": 48}, "no group size 48.* Use 32, 64 or 128"),
+        ({"mode": "int4"}, "no mode 'int4'.* Use one of affine"),
+        ({"name": "tiny"}, "no recipe 'tiny'.* Use one of 4bit"),
+        ({"name": "quality", "bits": 4}, "bits or a recipe, not both"),
+        ({"name": "quality", "mode": "mxfp4"}, "mixes"),
+        ({"name": "float", "group_size": 64}, "no groups"),
+    ],
+)
+def test_senseless_options_are_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(dm.RequestError, match=problem):
+        read_recipe(**options)
+
+
+def test_a_mixture_decides_by_the_last_part_of_a_layers_name() -> None:
+    recipe = read_recipe("4bit-head8", group_size=32)
+    assert recipe.storage("language_model.lm_head") == Storage(8, 32, "affine")
+    assert recipe.storage("model.layers.3.mlp.up_proj") == Storage(4, 32, "affine")
+    assert read_recipe("4bit-gates").storage("model.layers.0.linear_attn.in_proj_a") is None
+    assert read_recipe("float").storage("lm_head") is None
+
+
+@pytest.mark.parametrize("how", HOW, ids=lambda how: str(*how.values()))
+def test_each_makes_a_pair_that_runs_and_a_card_that_says_how_near_it_is(how: dict[str, Any], tmp_path: Path) -> None:
+    made = convert_pair(TARGET, tmp_path / "pair", DRAFTER, **how)
+    pair = dm.load(tmp_path / "pair")
+    assert pair.generate("anchor", max_tokens=8, sampling=dm.Sampling(), block_size=4).statistics.mode == "speculative"
+    load_model(tmp_path / "pair" / "target")  # as mlx-lm loads it
+    for part in made:
+        assert part.report
+        card = (part.folder / "README.md").read_text()
+        assert part.report.table().strip() in card and part.recipe in card
+        record = json.loads((part.folder / "conversion.json").read_text())
+        assert record["check"] == json.loads(json.dumps(part.report.to_dict())) and record["recipe"] == part.recipe
+        assert sum(row["bytes"] for row in record["tensors"]) == part.size
+        tensors = mx.load(str(part.folder / "model.safetensors"))
+        assert sum(tensor.nbytes for tensor in tensors.values()) == part.size
+        for line in (part.folder / "SHA256SUMS").read_text().splitlines():
+            digest, name = line.split("  ")
+            assert hashlib.sha256((part.folder / name).read_bytes()).hexdigest() == digest
+    assert made.drafter.report and made.drafter.report.acceptance_after
+
+
+def test_a_dry_run_tells_the_sizes_and_writes_nothing(tmp_path: Path) -> None:
+    planned = convert_target(DEMO / "target", tmp_path / "result", recipe="quality", dry_run=True)
+    assert list(tmp_path.iterdir()) == []
+    made = convert_target(DEMO / "target", tmp_path / "result", recipe="quality", check=False)
+    assert planned.rows == made.rows and planned.report is None
+
+
+def test_a_drafters_projections_are_quantised_and_all_else_is_kept(tmp_path: Path) -> None:
+    source = CHECKPOINTS / "dflash2_swa"
+    result = convert_drafter(source, tmp_path / "result").folder
+    before, after = (mx.load(str(folder / "model.safetensors")) for folder in (source, result))
+    quantised = {name.removesuffix(".scales") for name in after if name.endswith(".scales")}
+    assert {name.rpartition(".")[2] for name in quantised} == {
+        *("fc", "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"),
+        *("kernel_projection", "hidden_projection"),
+    }
+    kept = [name for name in before if name.removesuffix(".weight") not in quantised]
+    assert all(mx.array_equal(before[name], after[name]) for name in kept)
+
+
+def test_a_drafter_is_converted_to_what_training_saves_in_4_bits(tmp_path: Path) -> None:
+    source = CHECKPOINTS / "dflash2_swa"
+    config = json.loads((source / "config.json").read_text())
+    save_drafter(load_drafter(source), config, tmp_path / "saved", bits=4)
+    result = convert_drafter(source, tmp_path / "result", check=False).folder
+    saved, made = (mx.load(str(folder / "model.safetensors")) for folder in (tmp_path / "saved", result))
+    assert saved.keys() == made.keys() and all(mx.array_equal(saved[name], made[name]) for name in saved)
+
+
+def test_a_result_too_far_from_its_source_is_not_kept(tmp_path: Path) -> None:
+    with pytest.raises(TooFarError, match="KL divergence .* is not kept"):
+        convert_target(DEMO / "target", tmp_path / "result", bits=2, max_kl=1e-6)
+    assert list(tmp_path.iterdir()) == []
+    assert convert_target(DEMO / "target", tmp_path / "result", bits=8, max_kl=0.1).folder.is_dir()
+    with pytest.raises(dm.RequestError, match="needs the check"):
+        convert_target(DEMO / "target", tmp_path / "other", max_kl=1.0, check=False)
+
+
+def test_the_card_names_the_repository_and_revision_of_a_snapshot(tmp_path: Path) -> None:
+    snapshot = tmp_path / "models--Qwen--Tiny" / "snapshots" / "0123abcd"
+    shutil.copytree(TARGET, snapshot)
+    result = convert_target(snapshot, tmp_path / "result", check=False).folder
+    card = (result / "README.md").read_text()
+    assert "base_model: Qwen/Tiny\n" in card and "at revision `0123abcd`" in card and "# Tiny, 4bit" in card
+    assert json.loads((result / "conversion.json").read_text())["revision"] == "0123abcd"

@@ -1,0 +1,238 @@
+"""Whole or not at all: what is on the disk whenever a conversion stops, and what the next one makes of it."""
+
+import errno
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import mlx.core as mx
+import pytest
+from fixture_data import CHECKPOINTS, FIXTURES
+from huggingface_hub.errors import LocalTokenNotFoundError
+
+import dflash_mlx as dm
+from dflash_mlx.convert import convert_pair, convert_target, upload, write
+
+SOURCE = FIXTURES / "published" / "qwen3"
+
+Content = dict[str, bytes] | None
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+class Disk:
+    """The functions that change the disk: on demand, after so many calls none works any more."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._left: int | None = None
+        for place, names in {
+            Path: ("mkdir", "rename", "unlink", "write_text"),
+            shutil: ("copyfile", "rmtree"),
+            os: ("fsync",),
+            mx: ("save_safetensors",),
+            write: ("_exchange",),
+        }.items():
+            for name in names:
+                patch.setattr(place, name, self._counted(getattr(place, name)))
+
+    def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any, **options: Any) -> Any:
+            if self._left is not None:
+                if self._left == 0:
+                    raise Killed
+                self._left -= 1
+            return function(*arguments, **options)
+
+        return counted
+
+    def kills(self, run: Callable[[], Any], after: int) -> bool:
+        """Runs something until it has made so many calls. Whether it would have made more."""
+        self._left = after
+        try:
+            run()
+        except Killed:
+            return True
+        finally:
+            self._left = None
+        return False
+
+
+def content(folder: Path) -> Content:
+    """Everything in a folder; None: there is none."""
+    if not folder.exists():
+        return None
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def convert(goal: Path, overwrite: bool = False, **options: Any) -> Content:
+    convert_target(SOURCE, goal, overwrite=overwrite, check=False, **options or {"group_size": 32})
+    return content(goal)
+
+
+def no_exchange(*_: Path) -> None:
+    raise OSError(errno.EINVAL, "not on this file system")
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+@pytest.mark.parametrize("there", [False, True])
+def test_killed_at_any_file_operation_the_goal_is_as_before_or_complete(
+    there: bool, exchange: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "SHARD", 20_000)  # bytes of a file of weights: there are several, and an index
+    if not exchange:
+        monkeypatch.setattr(write, "_exchange", no_exchange)
+    disk, goal = Disk(monkeypatch), tmp_path / "goal"
+    complete, old = convert(tmp_path / "new"), convert(tmp_path / "old", recipe="float")
+    before = old if there else None
+    ends: list[bool] = []
+    killed = True
+    while killed:
+        shutil.rmtree(goal, ignore_errors=True)
+        if there:
+            shutil.copytree(tmp_path / "old", goal, copy_function=shutil.copy)
+        killed = disk.kills(lambda: convert(goal, overwrite=there), after=len(ends))
+        found = content(goal)
+        if found is None and there and not exchange:  # the moment between two renames: the old one stands aside
+            found = content(tmp_path / ".goal.replaced")
+        assert found in (before, complete)
+        ends.append(found == complete)
+        assert (ends[-1] and not there) or convert(goal, overwrite=there) == complete
+        assert {path.name for path in tmp_path.iterdir()} == {"goal", "new", "old"}
+    assert len(ends) > 15 and ends == sorted(ends) and not ends[0]
+
+
+def test_a_killed_process_leaves_no_goal_and_can_be_started_again(tmp_path: Path) -> None:
+    code = f"""
+import os, signal
+from dflash_mlx.convert import conversion, convert_target
+conversion.write_sums = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
+convert_target({str(SOURCE)!r}, {str(tmp_path / "goal")!r}, group_size=32, check=False)
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+    assert [path.name for path in tmp_path.iterdir()] == [".goal.converting"]
+    assert convert(tmp_path / "goal")
+    assert [path.name for path in tmp_path.iterdir()] == ["goal"]
+
+
+def test_what_was_moved_aside_is_put_back_before_it_is_asked_about(tmp_path: Path) -> None:
+    old = convert(tmp_path / ".goal.replaced")
+    with pytest.raises(dm.RequestError, match="goal exists"):
+        convert(tmp_path / "goal")
+    assert content(tmp_path / "goal") == old
+
+
+def test_an_existing_goal_needs_overwrite(tmp_path: Path) -> None:
+    old = convert(tmp_path / "goal")
+    with pytest.raises(dm.RequestError, match="goal exists.* --overwrite"):
+        convert(tmp_path / "goal", bits=8, group_size=32)
+    assert content(tmp_path / "goal") == old
+    assert convert(tmp_path / "goal", overwrite=True, bits=8, group_size=32) != old
+
+
+def test_what_is_no_model_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "to-a-friend.txt").write_text("hello")
+    with pytest.raises(dm.RequestError, match="something else than a model"):
+        convert(tmp_path / "letters", overwrite=True)
+    assert content(tmp_path / "letters") == {"to-a-friend.txt": b"hello"}
+
+
+def test_a_goal_that_holds_its_source_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(SOURCE, tmp_path / "model")
+    with pytest.raises(dm.RequestError, match="is to be converted, lies in"):
+        convert_target(tmp_path / "model", tmp_path / "model", overwrite=True, group_size=32)
+    assert content(tmp_path / "model") == content(SOURCE)
+
+
+def test_two_conversions_into_one_goal_do_not_mix(tmp_path: Path) -> None:
+    other = tmp_path / ".goal.converting"
+    other.mkdir()
+    (other / "config.json").write_text("{}")
+    folder = os.open(other, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    with pytest.raises(dm.RequestError, match="another conversion"):
+        convert(tmp_path / "goal")
+    os.close(folder)
+    assert content(other) == {"config.json": b"{}"}
+    assert convert(tmp_path / "goal")
+
+
+def test_too_small_a_disk_is_found_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
+    monkeypatch.setattr(write, "write_weights", None)
+    with pytest.raises(dm.MemoryBudgetError, match="GB of disk"):
+        convert(tmp_path / "goal")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("problem", [errno.EROFS, errno.EACCES])
+def test_a_disk_that_cannot_be_written_is_named(problem: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(problem, os.strerror(problem))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(dm.RequestError, match=rf"cannot be written \({os.strerror(problem)}\)"):
+        convert(tmp_path / "goal")
+
+
+def test_a_disk_that_fills_up_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill_up(*_: Any) -> None:
+        raise RuntimeError("[write] Unable to write 4096 bytes to file.")
+
+    monkeypatch.setattr(mx, "save_safetensors", fill_up)
+    with pytest.raises(dm.RequestError, match="Unable to write"):
+        convert(tmp_path / "goal")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+    def interrupt(stage: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        convert(tmp_path / "goal", group_size=32, progress=interrupt)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_counts_the_bytes_of_the_result(tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    made = convert_target(SOURCE, tmp_path / "goal", group_size=32, check=False, progress=lambda *now: seen.append(now))
+    assert {stage for stage, _, _ in seen} == {"writing"} and seen[-1][1:] == (made.size, made.size)
+    assert [done for _, done, _ in seen] == sorted(done for _, done, _ in seen)
+
+
+def test_a_pair_is_whole_or_not_there(tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(CHECKPOINTS / "dflash2_swa", broken)
+    weights = mx.load(str(broken / "model.safetensors"))
+    mx.save_safetensors(str(broken / "model.safetensors"), weights | {"norm.weight": mx.full(64, mx.nan)})
+    with pytest.raises(dm.CheckpointError, match="norm.weight holds NaN"):
+        convert_pair(CHECKPOINTS / "target_qwen3_5", tmp_path / "pair", broken)
+    assert [path.name for path in tmp_path.iterdir()] == ["broken"]
+
+
+def test_a_finished_folder_is_uploaded_and_stays_where_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    uploaded: list[tuple[str, Content]] = []
+
+    class Hub:
+        def create_repo(self, repository: str, exist_ok: bool) -> None:
+            if repository == "owner/refused":
+                raise LocalTokenNotFoundError("no token")
+
+        def upload_folder(self, repo_id: str, folder_path: Path) -> None:
+            uploaded.append((repo_id, content(folder_path)))
+
+    monkeypatch.setattr(upload, "HfApi", Hub)
+    complete = convert(tmp_path / "goal", group_size=32, upload_repo="owner/model")
+    assert uploaded == [("owner/model", complete)] and complete
+    with pytest.raises(dm.RequestError, match="is complete, and could not be uploaded.* hf upload owner/refused"):
+        convert(tmp_path / "other", group_size=32, upload_repo="owner/refused")
+    assert content(tmp_path / "other") == complete
