@@ -93,14 +93,9 @@ class Conversation:
         Raises:
             RequestError: it would leave none in a new conversation.
         """
-        session = self.session
-        if session.prompt_tokens(text, edit) <= self._longest_prompt:
+        if self.session.prompt_tokens(text, edit) <= self._longest_prompt:
             return False
-        said = session.messages
-        session.messages = said[: session.system is not None]
-        alone = session.prompt_tokens(text)
-        session.messages = said
-        if alone > self._longest_prompt:
+        if (alone := self.session.prompt_tokens(text, alone=True)) > self._longest_prompt:
             raise RequestError(f"this message takes {alone} tokens, of the context's {self.capacity}.", "Shorten it.")
         return True
 
@@ -172,7 +167,7 @@ class Conversation:
         self.session.template = {**before, variable: value}
         try:
             self.session.prompt_tokens("?")
-        except RequestError:
+        except BaseException:  # Ctrl-C too
             self.session.template = before
             raise
 

@@ -104,9 +104,16 @@ class Session:
         rest = self.messages[self.system is not None :]
         self.messages = rest if text is None else [{"role": "system", "content": text}, *rest]
 
-    def prompt_tokens(self, text: str, edit: bool = False) -> int:
-        """How long the prompt would be that says something, or with `edit` says it instead of the newest message."""
-        messages = self.messages[: self._newest("edit")] if edit else self.messages
+    def prompt_tokens(self, text: str, edit: bool = False, alone: bool = False) -> int:
+        """How long the prompt would be that says something, or with `edit` says it instead of the newest message.
+
+        Args:
+            alone: it is said behind the system message, as if nothing had been said before.
+        """
+        if alone:
+            messages = self.messages[: self.system is not None]
+        else:
+            messages = self.messages[: self._newest("edit")] if edit else self.messages
         return len(self._encode([*messages, {"role": "user", "content": text}]))
 
     def _answer(self, messages: list[Message], options: dict[str, Any]) -> Iterator[Chunk]:

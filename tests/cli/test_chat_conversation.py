@@ -162,6 +162,23 @@ def test_what_is_too_long_by_itself_is_refused_and_nothing_goes(small: Conversat
     assert small.session.messages == said
 
 
+def test_ctrl_c_while_a_message_is_counted_takes_nothing(small: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    while not small.full(QUESTION):
+        say(small, QUESTION)
+    said, encode, counted = list(small.session.messages), small.session._encode, []
+
+    def interrupted(messages: list[dict[str, str]], **template: object) -> list[int]:
+        counted.append(len(messages))
+        if len(messages) == 1:
+            raise KeyboardInterrupt
+        return encode(messages, **template)
+
+    monkeypatch.setattr(small.session, "_encode", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        small.full(QUESTION)
+    assert counted == [len(said) + 1, 1] and small.session.messages == said
+
+
 def test_the_only_turn_goes_too_where_a_message_needs_its_room(small: Conversation) -> None:
     say(small, "word " * 120)
     assert small.full("word " * 120)
