@@ -1,6 +1,7 @@
 """A conversation with what belongs to it: the loaded pair, the settings of its turns, how its replies went. No terminal here."""
 
 import gc
+import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
@@ -61,6 +62,7 @@ class Conversation:
         self.session = self.pair.session(system=system)
         if thinking is not None:
             self.think(thinking)
+        self.session.prompt_tokens("?")
         self._check()
 
     def _enter(self, pair: "Pair") -> None:
@@ -208,7 +210,7 @@ class Conversation:
         return {"sampling": replace(self.pair.default_sampling, **sampling), **others}
 
     def _check(self) -> None:
-        """Has the library check the settings, and whether the model has a chat template."""
+        """Has the library check the settings."""
         with suppress(MemoryBudgetError):  # a turn asks for no more than there is room for
             self.pair.stream([{"role": "user", "content": "?"}], **self._options)
 
@@ -218,9 +220,9 @@ class Conversation:
         A block size that the other one does not have becomes "auto".
 
         Raises:
-            DFlashError: the other one cannot be loaded.
+            DFlashError: the other one cannot be loaded, or its chat template refuses the conversation.
         """
-        messages, template = self.session.messages, self.session.template
+        messages, template, chosen = self.session.messages, self.session.template, self._chosen
         released = False
 
         def release() -> None:
@@ -229,28 +231,31 @@ class Conversation:
             import mlx.core as mx
 
             released = True
-            del self.pair, self.session
+            for name in ("pair", "session"):
+                vars(self).pop(name, None)
             gc.collect()
             mx.clear_cache()
 
-        def enter(pair: "Pair", template: dict[str, Any]) -> None:
+        def enter(pair: "Pair") -> None:
             self._enter(pair)
-            self.session = pair.session(**template)
+            self.session = pair.session(**{name: value for name, value in template.items() if pair.tokenizer.knows(name)})
             self.session.messages = messages
 
         try:
-            pair = self._load(model, drafter, release)
-        except BaseException:  # Ctrl-C too
-            if released:
-                enter(self._load(self.model, self.drafter, lambda: None), template)
-            raise
-        known = {name: value for name, value in template.items() if pair.tokenizer.knows(name)}
-        enter(pair, known)
-        self.model, self.drafter = model, drafter
-        try:
+            enter(self._load(model, drafter, release))
+            self.session.prompt_tokens("?")
+            rows = self.pair.drafter.config.block_size if self.pair.drafter else 1
+            if self._chosen["block_size"] != "auto" and self._chosen["block_size"] > rows:
+                self._chosen = {**chosen, "block_size": "auto"}
             self._check()
-        except RequestError:  # the drafter was trained for fewer rows, or there is none
-            self._chosen = {**self._chosen, "block_size": "auto"}
+        except BaseException as error:  # Ctrl-C too
+            if released:
+                traceback.clear_frames(error.__traceback__)  # they hold what was loaded
+                release()
+                self._chosen = chosen
+                enter(self._load(self.model, self.drafter, lambda: None))
+            raise
+        self.model, self.drafter = model, drafter
 
 
 def _value(text: str) -> int | float | str | None:

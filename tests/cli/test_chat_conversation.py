@@ -85,6 +85,47 @@ def test_a_model_that_cannot_be_loaded_brings_the_old_one_back(tmp_path: Path) -
     assert chat.model == "demo" and say(chat, QUESTION, edit=True) == before
 
 
+@pytest.mark.parametrize(
+    "template, says",
+    [
+        (None, "no chat template"),
+        (
+            "{%- if messages[0].role == 'system' %}{{ raise_exception('no system message, please') }}{% endif %}",
+            "no system message",
+        ),
+    ],
+    ids=("none", "refuses the system message"),
+)
+def test_a_template_that_cannot_go_on_brings_the_old_model_back(tmp_path: Path, template: str | None, says: str) -> None:
+    target, drafter = copy(tmp_path / "other")
+    file = Path(target) / "chat_template.jinja"
+    file.write_text(template + file.read_text()) if template else file.unlink()
+    chat = conversation()
+    chat.session.system = "You are helpful."
+    before, others, alive = say(chat, QUESTION), [], []
+
+    def watch(model: str, drafter: str | None, found: Callable[[], None]) -> dm.Pair:
+        alive.extend(other() for other in others)
+        pair = load(model, drafter, found)
+        others.append(weakref.ref(pair))
+        return pair
+
+    chat._load = watch
+    with pytest.raises(dm.RequestError, match=says):
+        chat.change_model(target, drafter)
+    assert chat.model == "demo" and chat.settings["block_size"] == 4 and chat.session.system == "You are helpful."
+    assert alive == [None]  # there may not be memory for both
+    assert say(chat, QUESTION, edit=True) == before
+
+
+def test_a_system_message_that_the_template_refuses_is_noticed_at_once(tmp_path: Path) -> None:
+    target, drafter = copy(tmp_path / "refusing")
+    file = Path(target) / "chat_template.jinja"
+    file.write_text("{%- if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}" + file.read_text())
+    with pytest.raises(dm.RequestError, match="cannot render"):
+        Conversation(load, target, drafter, {"max_tokens": 60, "block_size": 4, "verify": "fast"}, "You are helpful.", None)
+
+
 def test_a_conversation_without_any_model_says_so(tmp_path: Path) -> None:
     target, drafter = copy(tmp_path / "gone")
     chat = conversation(target, drafter)
