@@ -196,6 +196,7 @@ def read_ahead(cache: PrefixCache, text: list[int]) -> None:
     """Reads a text with which a later prompt will begin, if a request was answered from this cache before."""
     if cache.sequence:
         sequence = cache.sequence
+        text = text[: sequence.target.config.max_position_embeddings]
         with _wired():
             sequence = cache.enter(sequence.target, sequence.drafter, sequence.exact, [*text, -1])
             if sequence.position < len(text):

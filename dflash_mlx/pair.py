@@ -14,6 +14,7 @@ from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.kernel_choice import Choice, Wanted, check_wanted, choose
 from dflash_mlx.decoding.prefix_cache import PrefixCache, branches
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampling, read_default_sampling
+from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.decoding.whole_cycles import use_kernels
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import RequestError
@@ -28,7 +29,7 @@ from dflash_mlx.session import Session
 from dflash_mlx.targets import Target, load_target
 from dflash_mlx.text import Prompt, Tokenizer
 
-CHECKPOINT_BYTES = 2 * 10**9  # of a session
+CHECKPOINT_BYTES = 2 * 10**9  # of a session, at most
 SHORTEST_CONTEXT = 1024  # positions that must fit for a pair to be worth loading
 
 
@@ -148,7 +149,7 @@ class Pair:
         *,
         system: str | None = None,
         thinking: bool | None = None,
-        checkpoint_bytes: int = CHECKPOINT_BYTES,
+        checkpoint_bytes: int | None = None,
         load: str | Path | None = None,
         **template: Any,
     ) -> Session:
@@ -158,7 +159,8 @@ class Pair:
             system: the system message.
             thinking: whether the model thinks before it answers, where its chat template has that choice (`enable_thinking`);
                 None: as the template does by itself.
-            checkpoint_bytes: what may be kept, beside the newest, of the places in the conversation that can be gone back to.
+            checkpoint_bytes: what the places in the conversation that can be gone back to may take; None: a tenth of the
+                memory that a model may take, at most 2 GB.
             load: a file that `Session.save` wrote: the conversation goes on as if it had never been closed. What is given
                 besides takes the place of what the file has.
             template: further variables of the chat template.
@@ -168,7 +170,7 @@ class Pair:
             CheckpointError: the file is damaged, or none of ours.
             MemoryBudgetError: what it holds does not fit into this machine's memory.
         """
-        cache = PrefixCache(checkpoint_bytes)
+        cache = PrefixCache(self._checkpoint_bytes if checkpoint_bytes is None else checkpoint_bytes)
         saved = prefix_file.Conversation([], {}) if load is None else self._load(load, cache)
         variables = saved.template | ({} if thinking is None else {"enable_thinking": thinking}) | template
         self.tokenizer.check_template(variables)
@@ -202,14 +204,15 @@ class Pair:
         request = new_request(self.target, self.drafter, self.tokenizer, prompt, sampling=sampling, **options)
         if self._need:
             tokens = len(request.prompt)
-            check_memory(self._need(tokens + request.max_tokens, request.widest, tokens, request.exact))
+            need = self._need(tokens + request.max_tokens, request.widest, tokens, request.exact)
+            check_memory(need._replace(context=need.context + (self._checkpoint_bytes if cache else 0)))
         models, costs = (self.target, self.drafter, self.tokenizer), partial(self._costs, request.exact)
         answer = partial(generate_stream, *models, request, costs, progress, note=self.kernels.reason)
         if prompt_cache is None:
             return answer(cache=cache, marks=marks)
         if cache:
             raise RequestError("prompt_cache has no place in a session.", "Leave it out, and save the session.")
-        cache = PrefixCache(CHECKPOINT_BYTES)
+        cache = PrefixCache(self._checkpoint_bytes)
         if tensor_file.find(prompt_cache).exists():
             self._load(prompt_cache, cache)
             return answer(cache=cache)
@@ -224,12 +227,18 @@ class Pair:
             yield from chunks
 
     @cached_property
+    def _checkpoint_bytes(self) -> int:
+        """What the checkpoints of a session may take, where it needs any."""
+        anywhere = TokenSequence(self.target, self.drafter).anywhere
+        return 0 if anywhere else min(CHECKPOINT_BYTES, available() // 10)
+
+    @cached_property
     def context_capacity(self) -> int:
         """The most tokens that prompt and answer can have together: the model's limit, or what memory has room for."""
         limit, need = self.target.config.max_position_embeddings, self._need
         if need is None:
             return limit
-        room = available()
+        room = available() - self._checkpoint_bytes
         return bisect(range(1, limit + 1), room, key=lambda positions: need(positions).total)
 
     def calibrate(

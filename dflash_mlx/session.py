@@ -1,6 +1,7 @@
 """Many turns with one model: each reads only what is new in its prompt."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,7 @@ class Session:
 
     def _answer(self, messages: list[Message], options: dict[str, Any]) -> Iterator[Chunk]:
         self._stop()
+        self._tokenizer.check_template(self.template)
         prompt = self._encode(messages)
         stream = self._stream(prompt, cache=self._cache, marks=self._marks(messages, prompt), **options)
         self._reply = self._follow(stream, messages, self._tokenizer.opens_thinking(prompt))
@@ -136,8 +138,9 @@ class Session:
 
     def _read_ahead(self) -> None:
         """Reads the reply as the template will show it from now on, while the user reads it: without the thinking, mostly."""
-        following = [self._encode([*self.messages, {"role": "user", "content": text}]) for text in "ab"]
-        read_ahead(self._cache, following[0][: common_length(*following)])
+        with suppress(RequestError):  # a template that will refuse the next turn says so when it comes
+            following = [self._encode([*self.messages, {"role": "user", "content": text}]) for text in "ab"]
+            read_ahead(self._cache, following[0][: common_length(*following)])
 
     def _stop(self) -> None:
         """Ends a reply that nobody has read to its end."""

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from fixture_data import CHECKPOINTS, DEMO, expected
 
 import dflash_mlx as dm
-from dflash_mlx.decoding.prefix_cache import PrefixCache, common_length
+from dflash_mlx.decoding.prefix_cache import MOST, PrefixCache, common_length
 from dflash_mlx.session import Session
 
 QUESTIONS = (
@@ -317,3 +318,63 @@ def test_variables_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(dm.RequestError, match="cannot be saved"):
         session.save(tmp_path / "talk")
     assert not (tmp_path / "talk").exists()
+
+
+def test_checkpoints_do_not_pile_up(stripping: dm.Pair) -> None:
+    session = stripping.session(system="You are helpful.")
+    for number in range(14):
+        turn(session.send(f"{number}?", max_tokens=4, block_size=4))
+    places = [checkpoint.position for checkpoint in session._cache.checkpoints]
+    assert len(places) == MOST and places[0] < 20, "the first stays: it ends the system message"
+    session.drop_oldest()
+    cached = turn(session.send("Who are you?", **HOW)).statistics.cached_prompt_tokens
+    assert cached >= places[0]
+
+
+def test_exact_verification_takes_over_no_row_that_was_verified_fast(stripping: dm.Pair) -> None:
+    session = stripping.session()
+    turn(session.send(QUESTIONS[0], **HOW))
+    prompt = session._encode(session.messages[:1])
+    cached = [turn(session.send(text, **HOW, verify=verify)).statistics.cached_prompt_tokens for text, verify in EXACTLY]
+    # the reply was read once more, as a prompt is: of the first turn all is exact
+    assert cached[0] > len(prompt) and cached[1] > cached[0]
+    reused = PrefixCache(10**9)
+    base = list(range(3, 40))
+    texts = []
+    for verify in ("fast", "exact", "exact"):
+        text = base + [token for text in texts for token in text]
+        chunks = list(stripping._stream(text, cache=reused, max_tokens=20, block_size=4, verify=verify))
+        known = chunks[-1].statistics.cached_prompt_tokens
+        assert known == {0: 0, 1: 0, 2: len(text) - 1}[len(texts)]
+        texts.append([token for chunk in chunks for token in chunk.token_ids])
+
+
+EXACTLY = ((QUESTIONS[2], "exact"), (QUESTIONS[1], "exact"))
+
+
+def test_what_is_read_ahead_fits_into_the_context_and_can_be_saved(
+    stripping: dm.Pair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    session = stripping.session()
+    limit = len(session._encode([{"role": "user", "content": QUESTIONS[0]}])) + 6
+    monkeypatch.setattr(stripping.target, "config", replace(stripping.target.config, max_position_embeddings=limit))
+    assert turn(session.send(QUESTIONS[0], **HOW)).statistics.generated_tokens == 6
+    assert len(session._cache.token_ids) <= limit
+    session.save(tmp_path / "full")
+    assert stripping.session(load=tmp_path / "full").messages == session.messages
+
+
+def test_a_template_that_refuses_the_next_turn_does_not_spoil_this_one(
+    stripping: dm.Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, encode = stripping.session(), stripping.tokenizer.encode
+
+    def strict(prompt: Any, *rest: Any, **template: Any) -> list[int]:
+        if sum(isinstance(message, dict) for message in prompt) > 2:
+            raise dm.RequestError("too many messages.", "Begin anew.")
+        return encode(prompt, *rest, **template)
+
+    monkeypatch.setattr(stripping.tokenizer, "encode", strict)
+    assert turn(session.send(QUESTIONS[0], **HOW)).token_ids
+    with pytest.raises(dm.RequestError, match="too many"):
+        session.send(QUESTIONS[1], **HOW)

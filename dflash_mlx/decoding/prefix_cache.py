@@ -8,22 +8,29 @@ from dflash_mlx.decoding.sequence import Checkpoint, TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.targets import Target
 
+MOST = 24  # checkpoints: two or three a turn; with more, memory would grow with every one
+
 
 class PrefixCache:
     """One sequence, the tokens that it holds, and its checkpoints.
 
     Attributes:
+        budget: bytes that checkpoints may take together. The oldest ones go first, but for the very first (what comes before
+            it, like a system message, is common to most prompts); the newest always stays.
         sequence: None: nothing was read yet.
         token_ids: the tokens that the sequence holds, and maybe others after them.
         checkpoints: places that it can go back to, in their order; none where it can go back to any.
+        exact_rows: how many of its first rows have the bits of plain decoding: those behind a block that was verified fast
+            may not.
     """
 
     def __init__(self, budget: int) -> None:
-        """budget: bytes that checkpoints may take together; the oldest ones go first, the newest always stays."""
+        self.budget = budget
         self.sequence: TokenSequence | None = None
         self.token_ids: list[int] = []
-        self._budget = budget
         self.checkpoints: list[Checkpoint] = []
+        self.exact_rows = 0
+        self._prompt, self._entered = 0, 0  # length of the present request's prompt, and what of it was there
 
     def enter(self, target: Target, drafter: DFlash | None, exact: bool, prompt: list[int]) -> TokenSequence:
         """The sequence, back at the last place where it held nothing but a beginning of the prompt.
@@ -34,9 +41,12 @@ class PrefixCache:
             drafter: None: this request needs none. A sequence without drafter knows nothing that could be drafted from: it
                 does not serve one that needs it.
         """
+        self._prompt, self._entered = len(prompt), 0
         if self.sequence is None or (drafter and not self.sequence.drafter):
             return self._start(TokenSequence(target, drafter, exact))
         sequence, common = self.sequence, common_length(self.token_ids, prompt[:-1])
+        if exact:
+            common = min(common, self.exact_rows)
         self.checkpoints = [checkpoint for checkpoint in self.checkpoints if checkpoint.position <= common]
         if sequence.anywhere:
             sequence.go_back(Checkpoint(common, {}, {}))
@@ -44,31 +54,34 @@ class PrefixCache:
             sequence.go_back(self.checkpoints[-1])
         else:
             return self._start(TokenSequence(target, sequence.drafter, exact))
-        self.token_ids = prompt[: sequence.position]
+        self._entered = sequence.position
+        self.token_ids, self.exact_rows = prompt[: self._entered], min(self.exact_rows, self._entered)
         sequence.exact, sequence.device_reads = exact, 0
         return sequence
 
     def _start(self, sequence: TokenSequence) -> TokenSequence:
-        self.sequence, self.token_ids, self.checkpoints = sequence, [], []
+        self.sequence, self.token_ids, self.checkpoints, self.exact_rows = sequence, [], [], 0
         return sequence
 
     def mark(self, text: list[int]) -> None:
         """Makes the sequence's place, so far in a text, one to come back to."""
         assert self.sequence
-        self.token_ids = text[: self.sequence.position]
-        if self.sequence.anywhere or (self.checkpoints and self.checkpoints[-1].position == self.sequence.position):
-            return
-        self.checkpoints.append(self.sequence.checkpoint())
-        self._keep_budget()
+        position = self.sequence.position
+        if not self.sequence.anywhere and not (self.checkpoints and self.checkpoints[-1].position == position):
+            self.checkpoints.append(self.sequence.checkpoint())
+            self._thin()
+        self.token_ids = text[:position]  # last: an interrupt before leaves what was known
+        if self.exact_rows >= self._entered:
+            self.exact_rows = position if self.sequence.exact else min(position, self._prompt)
 
-    def restore(self, sequence: TokenSequence, token_ids: list[int], checkpoints: list[Checkpoint]) -> None:
+    def restore(self, sequence: TokenSequence, token_ids: list[int], checkpoints: list[Checkpoint], exact_rows: int) -> None:
         """Takes over what another cache held, its sequence at the end of the tokens."""
-        self.sequence, self.token_ids, self.checkpoints = sequence, token_ids, checkpoints
-        self._keep_budget()
+        self.sequence, self.token_ids, self.checkpoints, self.exact_rows = sequence, token_ids, checkpoints, exact_rows
+        self._thin()
 
-    def _keep_budget(self) -> None:
-        while len(self.checkpoints) > 1 and self.nbytes > self._budget:
-            del self.checkpoints[0]
+    def _thin(self) -> None:
+        while len(self.checkpoints) > 1 and (self.nbytes > self.budget or len(self.checkpoints) > MOST):
+            del self.checkpoints[1 if len(self.checkpoints) > 2 else 0]
 
     def leave(self, text: list[int]) -> None:
         """Ends a request; one that broke off leaves what it had marked.

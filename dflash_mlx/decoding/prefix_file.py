@@ -1,7 +1,8 @@
 """A saved prefix: all that a cache holds, in a file, so that another process goes on where this one left.
 
 It is a safetensors file. Its metadata has a JSON object: format and version, the fingerprint of the pair, the tokens, the
-positions of the checkpoints, the conversation. Its tensors, where N is a layer and C the number of a checkpoint:
+positions of the checkpoints, how many rows are exact, the conversation. Its tensors, where N is a layer and C the number of
+a checkpoint:
 
     target.N.keys, target.N.values: of attention layers, `[1, kv_heads, tokens, head_dim]`
     drafter.N.keys, drafter.N.values: of the drafter's full layers, likewise
@@ -52,6 +53,7 @@ def save(path: str | Path, cache: PrefixCache, fingerprint: Mapping[str, Any], c
         "fingerprint": fingerprint,
         "token_ids": cache.token_ids,
         "checkpoints": [checkpoint.position for checkpoint in cache.checkpoints],
+        "exact_rows": cache.exact_rows,
         "drafter": bool(cache.sequence and cache.sequence.drafter),
         **conversation._asdict(),
     }
@@ -96,7 +98,7 @@ def load(
         if arrays:
             raise ValueError(f"{len(arrays)} tensors too many")
         if saved.token_ids:
-            cache.restore(sequence, saved.token_ids, checkpoints)
+            cache.restore(sequence, saved.token_ids, checkpoints, saved.exact_rows)
             check_room(len(saved.token_ids), cache.nbytes)
             _read(sequence, cache.checkpoints)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -112,6 +114,7 @@ class _Saved(NamedTuple):
 
     token_ids: list[int]
     checkpoints: list[int]
+    exact_rows: int
     drafter: bool
     messages: list[dict[str, str]]
     template: dict[str, Any]
@@ -125,6 +128,8 @@ class _Saved(NamedTuple):
         places = self.checkpoints
         if not all(type(place) is int for place in places) or places != sorted({i for i in places if i > 0}):
             raise ValueError("its checkpoints are out of order")
+        if type(self.exact_rows) is not int or not 0 <= self.exact_rows <= len(self.token_ids):
+            raise ValueError("it has more exact rows than rows")
         if type(self.drafter) is not bool or (self.drafter and not drafter):
             raise ValueError("it has another drafter")
         if not isinstance(self.template, dict) or not all(map(_is_message, self.messages)):
