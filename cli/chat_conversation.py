@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dflash_mlx import tensor_file
+from dflash_mlx.decoding import prefix_file
 from dflash_mlx.errors import DFlashError, MemoryBudgetError, RequestError
 from dflash_mlx.text import Thinking
 
@@ -153,6 +155,16 @@ class Conversation:
     def clear(self) -> None:
         """Starts anew, with the same system message and variables of the template."""
         self.session = self.pair.session(system=self.session.system, **self.session.template)
+
+    def save(self, path: str) -> None:
+        """Keeps the conversation in a file. As `Session.save`, but another file than a saved one is not replaced."""
+        file = tensor_file.find(path)
+        saved = False
+        with suppress(ValueError):  # no such file, or it is damaged
+            saved = prefix_file.KEY in tensor_file.read(file)[1]
+        if file.exists() and not saved:
+            raise RequestError(f"{path} is no saved conversation: it stays as it is.", "Give the name of a new file.")
+        self.session.save(path)
 
     def open(self, path: str) -> None:
         """Goes on with a conversation that `Session.save` kept."""

@@ -165,7 +165,7 @@ class Repl:
             tell(sentence)
 
     def _save(self, path: str) -> None:
-        self._conversation.session.save(path)
+        self._conversation.save(path)
         tell(f"Kept in {path}.")
 
     def _load(self, path: str) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_IMODE
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
@@ -48,6 +49,8 @@ def read(file: Path) -> tuple[Arrays, dict[str, str]]:
 def write(file: Path, arrays: Arrays, metadata: Mapping[str, str]) -> None:
     """Writes floating point arrays. Until the file is whole, what was there before stays.
 
+    A new file is for nobody else to read: it may hold what somebody said. One that is there keeps its permissions.
+
     `mx.save_safetensors` would first make a copy of every array that is a part of another one: of whole contexts.
 
     Raises:
@@ -73,7 +76,9 @@ def _replacing(file: Path) -> Iterator[BinaryIO]:
         # a folder of its own beside the file: on the same disk, and gone whatever happens
         with TemporaryDirectory(prefix=".dflash-mlx-", dir=file.parent) as folder:
             part = Path(folder) / "part"
+            mode = S_IMODE(file.stat().st_mode) if file.exists() else 0o600
             with part.open("wb") as stream:
+                os.fchmod(stream.fileno(), mode)
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())

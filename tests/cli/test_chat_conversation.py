@@ -175,6 +175,20 @@ def test_effort_is_a_variable_of_the_template(tmp_path: Path) -> None:
     assert chat.settings["effort"] == "high"
 
 
+def test_only_a_saved_conversation_is_replaced(shared: Conversation, tmp_path: Path) -> None:
+    notes, empty = tmp_path / "notes", tmp_path / "empty"
+    notes.write_text("precious")
+    empty.touch()
+    for file in (notes, empty, DEMO / "target" / "model.safetensors"):
+        before = file.read_bytes()
+        with pytest.raises(dm.RequestError, match="no saved conversation"):
+            shared.save(str(file))
+        assert file.read_bytes() == before
+    for _ in range(2):
+        shared.save(str(tmp_path / "talk"))
+    shared.open(str(tmp_path / "talk"))
+
+
 def test_thinking_can_be_switched_on_in_the_middle(shared: Conversation) -> None:
     shared.think(True)
     say(shared, "What is 3 + 4?")

@@ -414,6 +414,15 @@ def test_nothing_is_written_where_nothing_can_be(tmp_path: Path) -> None:
     assert not Path("/dev/null").is_file()
 
 
+def test_a_new_file_is_for_nobody_else_and_permissions_stay(tmp_path: Path) -> None:
+    session, file = load("demo").session(), tmp_path / "talk"
+    session.save(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o640)
+    session.save(file)
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
 def test_a_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "talk")
     load("demo").session().save(tmp_path / "link")
