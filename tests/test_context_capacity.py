@@ -20,7 +20,8 @@ def test_memory_limits_the_context_where_the_model_does_not(monkeypatch: pytest.
     room = pair._need(1500).total
     monkeypatch.setattr(pairs, "available", lambda: room)
     capacity = pair.context_capacity
-    assert pair._need(capacity).total <= room < pair._need(capacity + 1).total
+    left = room - room // 10  # for checkpoints
+    assert pair._need(capacity).total <= left < pair._need(capacity + 1).total
 
 
 def test_force_asks_only_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
