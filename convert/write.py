@@ -58,17 +58,19 @@ def replacing(goal: Path, overwrite: bool, size: int) -> Iterator[Path]:
     temporary, replaced = (goal.with_name(f".{goal.name}.{state}") for state in ("converting", "replaced"))
     try:
         goal.parent.mkdir(parents=True, exist_ok=True)
-        temporary.mkdir(exist_ok=True)
-        with _locked(temporary, goal):
+        with _locked(goal):
             try:
                 _clean_up(temporary, replaced, goal)
                 check_goal(goal, overwrite, [])
                 _check_disk(goal, size)
+                temporary.mkdir()
                 yield temporary
                 _sync_tree(temporary)
+                check_goal(goal, overwrite, [])  # once more: others had time to put something there
                 _put(temporary, replaced, goal)
-            finally:
+            except BaseException:
                 shutil.rmtree(temporary, ignore_errors=True)
+                raise
     except OSError as error:
         raise RequestError(
             f"{goal} cannot be written ({error.strerror or error}).",
@@ -77,26 +79,33 @@ def replacing(goal: Path, overwrite: bool, size: int) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(temporary: Path, goal: Path) -> Iterator[None]:
-    """Holds a lock on the folder, which ends with this process, however that ends."""
-    folder = os.open(temporary, os.O_RDONLY)
+def _locked(goal: Path) -> Iterator[None]:
+    """Holds a lock for the goal, which ends with this process, however that ends.
+
+    It is on a file of its own, because the folders change places. Only who holds it removes the file.
+    """
+    path = goal.with_name(f".{goal.name}.lock")
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            ours = temporary.is_dir() and os.path.samestat(os.fstat(folder), temporary.stat())
-        except BlockingIOError:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            ours = os.path.samestat(os.fstat(file), path.stat())
+        except (BlockingIOError, FileNotFoundError):
             ours = False
-        if not ours:  # locked, or put in its place just now by whoever had locked it
+        if not ours:  # locked, or removed just now by whoever had locked it
             raise RequestError(f"another conversion is writing {goal}.", "Wait for it, or choose another folder.")
-        yield
+        try:
+            yield
+        finally:
+            path.unlink()
     finally:
-        os.close(folder)
+        os.close(file)
 
 
 def _clean_up(temporary: Path, replaced: Path, goal: Path) -> None:
     """Removes what a killed run left, and puts back what it had moved aside and not replaced."""
-    for left in temporary.iterdir():
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    if temporary.exists():
+        shutil.rmtree(temporary)
     if replaced.exists() and not goal.exists():
         replaced.rename(goal)
     elif replaced.exists():
@@ -113,17 +122,20 @@ def _check_disk(goal: Path, size: int) -> None:
 
 
 def _put(temporary: Path, replaced: Path, goal: Path) -> None:
-    """The temporary folder takes the goal's place, and the goal's former content its own."""
+    """The temporary folder takes the goal's place, and what was there is removed."""
     if not goal.exists():
         temporary.rename(goal)
-    else:
-        try:
-            _exchange(temporary, goal)
-        except (OSError, AttributeError):  # a file system or C library without it; `_clean_up` knows the moment between
-            goal.rename(replaced)
-            temporary.rename(goal)
-            shutil.rmtree(replaced)
+        _sync(goal.parent)
+        return
+    try:
+        _exchange(temporary, goal)
+        former = temporary
+    except (OSError, AttributeError):  # a file system or C library without it; `_clean_up` knows the moment between
+        goal.rename(replaced)
+        temporary.rename(goal)
+        former = replaced
     _sync(goal.parent)
+    shutil.rmtree(former, ignore_errors=True)
 
 
 def _exchange(one: Path, other: Path) -> None:

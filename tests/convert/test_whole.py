@@ -104,7 +104,7 @@ def test_killed_at_any_file_operation_the_goal_is_as_before_or_complete(
             found = content(tmp_path / ".goal.replaced")
         assert found in (before, complete)
         ends.append(found == complete)
-        assert (ends[-1] and not there) or convert(goal, overwrite=there) == complete
+        assert convert(goal, overwrite=there or ends[-1]) == complete
         assert {path.name for path in tmp_path.iterdir()} == {"goal", "new", "old"}
     assert len(ends) > 15 and ends == sorted(ends) and not ends[0]
 
@@ -117,7 +117,7 @@ conversion.write_sums = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
 convert_target({str(SOURCE)!r}, {str(tmp_path / "goal")!r}, group_size=32, check=False)
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
-    assert [path.name for path in tmp_path.iterdir()] == [".goal.converting"]
+    assert {path.name for path in tmp_path.iterdir()} == {".goal.converting", ".goal.lock"}
     assert convert(tmp_path / "goal")
     assert [path.name for path in tmp_path.iterdir()] == ["goal"]
 
@@ -153,16 +153,56 @@ def test_a_goal_that_holds_its_source_is_refused(tmp_path: Path) -> None:
 
 
 def test_two_conversions_into_one_goal_do_not_mix(tmp_path: Path) -> None:
-    other = tmp_path / ".goal.converting"
-    other.mkdir()
-    (other / "config.json").write_text("{}")
-    folder = os.open(other, os.O_RDONLY)
-    fcntl.flock(folder, fcntl.LOCK_EX)
-    with pytest.raises(dm.RequestError, match="another conversion"):
+    tried: list[str] = []
+
+    def try_another(stage: str, done: int, total: int) -> None:
+        with pytest.raises(dm.RequestError, match="another conversion is writing"):
+            convert(tmp_path / "goal")
+        tried.append(stage)
+
+    complete = convert(tmp_path / "goal", group_size=32, progress=try_another)
+    assert tried and complete == convert(tmp_path / "other")
+    assert {path.name for path in tmp_path.iterdir()} == {"goal", "other"}
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_one_conversion_puts_in_place_no_other_touches_before_it_has_ended(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complete, put = convert(tmp_path / "other"), write._put
+    if there:
+        convert(tmp_path / "goal", recipe="float")
+
+    def put_and_try_another(*folders: Path) -> None:
+        put(*folders)
+        with pytest.raises(dm.RequestError, match="another conversion is writing"):
+            convert(tmp_path / "goal", overwrite=True, recipe="float")
+
+    monkeypatch.setattr(write, "_put", put_and_try_another)
+    assert convert(tmp_path / "goal", overwrite=there) == complete
+    assert {path.name for path in tmp_path.iterdir()} == {"goal", "other"}
+
+
+def test_a_lock_that_its_owner_removed_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = fcntl.flock
+
+    def lock_late(file: int, how: int) -> None:
+        (tmp_path / ".goal.lock").unlink()
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", lock_late)
+    with pytest.raises(dm.RequestError, match="another conversion is writing"):
         convert(tmp_path / "goal")
-    os.close(folder)
-    assert content(other) == {"config.json": b"{}"}
-    assert convert(tmp_path / "goal")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_came_to_the_goal_meanwhile_stays(tmp_path: Path) -> None:
+    def come(stage: str, done: int, total: int) -> None:
+        (tmp_path / "goal").mkdir(exist_ok=True)
+
+    with pytest.raises(dm.RequestError, match="goal exists"):
+        convert(tmp_path / "goal", group_size=32, progress=come)
+    assert content(tmp_path / "goal") == {}
 
 
 def test_too_small_a_disk_is_found_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
