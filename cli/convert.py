@@ -12,8 +12,6 @@ from .render import Progress, note, write
 if TYPE_CHECKING:
     from dflash_mlx.convert import Conversion
 
-GB = 10**9
-
 convert = typer.Typer(no_args_is_help=True, help="Convert published weights to MLX, 4 bits by default, and check the result.")
 
 Source = Annotated[str, typer.Argument(metavar="SRC", help="A folder, or a Hub id like owner/model or owner/model@revision.")]
@@ -46,7 +44,9 @@ Recipe = Annotated[
     ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the plan: kinds of tensors, their bits and bytes.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only read (download) the source and print the plan: tensors, bits, bytes.")
+]
 Check = Annotated[bool, typer.Option("--check/--no-check", help="Compare the result with the source before it is put in place.")]
 MaxKl = Annotated[
     float | None,
@@ -139,7 +139,8 @@ def _run(function: str, options: dict[str, Any]) -> None:
     for conversion in done if isinstance(done, tuple) else (done,):
         write(_line(conversion) if as_json else _table(conversion))
         if not options["dry_run"]:
-            note(f"{conversion.folder} is complete: {conversion.size / GB:.2f} GB.")
+            unit, name = (10**9, "GB") if conversion.size >= 10**9 else (10**6, "MB")
+            note(f"{conversion.folder} is complete: {conversion.size / unit:.2f} {name}.")
 
 
 def _line(conversion: "Conversion") -> str:

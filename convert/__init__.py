@@ -8,7 +8,7 @@ from dflash_mlx.hub import Downloading, resolve, resolve_pair
 
 from .check import Report
 from .conversion import Conversion, Options, TooFarError, carry_out, read_options
-from .drafter import drafter_part
+from .drafter import check_options, drafter_part
 from .source import Source, open_source
 from .target import target_part
 
@@ -55,6 +55,9 @@ def convert_drafter(
     Args:
         target: the target it was made for, as MLX loads it: to compare acceptance lengths with. None: they are not compared.
     """
+    check_options(options)
+    if options.get("max_kl") is not None:
+        raise RequestError("a drafter alone has no logits to limit the divergence of.", "Leave out max_kl.")
     goal, recipe = read_options(output, options)
     origin = _open(source, options)
     with_target = resolve(target).resolve() if target is not None and options.get("check", True) else None
@@ -70,6 +73,7 @@ def convert_pair(
     Args:
         source, drafter: as `load` takes them: "auto" is the known drafter for this target, or the folder's own.
     """
+    check_options(options)
     goal, recipe = read_options(output, options)
     folders = resolve_pair(source, drafter, _downloading(options))
     if folders.drafter is None:
@@ -82,7 +86,7 @@ def convert_pair(
 
 
 def _open(name: str | Path, options: Options) -> Source:
-    return open_source(name, _downloading(options), options.get("notice", lambda text: None))
+    return open_source(name, _downloading(options), options.get("notice") or (lambda text: None))
 
 
 def _downloading(options: Options) -> Downloading | None:

@@ -1,5 +1,6 @@
 """One conversion, of a target, a drafter or both: plan, write beside the goal, compare with the source, put in place."""
 
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +11,10 @@ from dflash_mlx.errors import DFlashError, RequestError
 
 from .card import write_card
 from .check import Report
-from .plan import Plan, Row
+from .plan import Plan, Row, check_dtype
 from .recipes import Recipe, read_recipe
 from .source import Notice, Source
-from .upload import upload
+from .upload import check_repository, upload
 from .write import Progress, check_goal, replacing, write_json, write_sums, write_weights
 
 COPIED = ["generation_config.json", "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.json"]
@@ -34,7 +35,7 @@ class Options(TypedDict, total=False):
         dtype: "bfloat16", "float16" or "float32", for what is not quantised; by default as the source's config.json says.
         recipe: a named mixture instead of `bits`: "4bit", "4bit-head8", "4bit-gates", "quality" or "float".
         overwrite: replace a model that is there.
-        dry_run: only plan.
+        dry_run: only plan; the source is read, and downloaded if need be.
         check: compare the result with the source before it is put in place; on by default.
         max_kl: give up where a target's mean KL divergence is more than this, in nats.
         upload_repo: a Hub repository to upload the result to.
@@ -52,8 +53,8 @@ class Options(TypedDict, total=False):
     check: bool
     max_kl: float | None
     upload_repo: str | None
-    progress: Progress
-    notice: Notice
+    progress: Progress | None
+    notice: Notice | None
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,18 @@ class Part(NamedTuple):
 
 
 def read_options(output: str | Path, options: Options) -> tuple[Path, Recipe]:
-    """Goal and recipe, checked before anything is opened or downloaded. Raises RequestError."""
+    """Goal and recipe, checked like all options before anything is opened or downloaded. Raises RequestError."""
+    if unknown := sorted(options.keys() - Options.__annotations__.keys()):
+        raise RequestError(f"a conversion has no option {unknown[0]!r}.", f"Use {', '.join(Options.__annotations__)}.")
     recipe = read_recipe(options.get("recipe"), options.get("bits"), options.get("group_size"), options.get("mode", "affine"))
-    if options.get("max_kl") is not None and not options.get("check", True):
+    check_dtype(options.get("dtype"))
+    most = options.get("max_kl")
+    if most is not None and (type(most) not in (int, float) or not math.isfinite(most) or most < 0):
+        raise RequestError(f"{most!r} is no largest divergence.", "Give nats, from 0 on.")
+    if most is not None and not options.get("check", True):
         raise RequestError("a largest divergence needs the check.", "Leave out --no-check (check=False), or --max-kl.")
+    if repository := options.get("upload_repo"):
+        check_repository(repository)
     goal = Path(output).expanduser().resolve()
     if not options.get("dry_run"):
         check_goal(goal, options.get("overwrite", False), [])
@@ -143,7 +152,7 @@ def _write(part: Part, folder: Path, options: Options) -> None:
     for pattern in COPIED:
         for file in part.source.folder.glob(pattern):
             shutil.copyfile(file, folder / file.name)
-    write_weights(folder, part.plan, options.get("progress", lambda stage, done, total: None))
+    write_weights(folder, part.plan, options.get("progress") or (lambda stage, done, total: None))
     part.load(folder)
 
 

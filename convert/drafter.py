@@ -16,6 +16,12 @@ from .recipes import Recipe
 from .source import Source
 
 
+def check_options(options: Options) -> None:
+    """Raises RequestError for float16, in which drafters overflow."""
+    if options.get("dtype") == "float16":
+        raise RequestError("in float16 a drafter's numbers overflow.", "Use bfloat16 or float32.")
+
+
 def drafter_part(source: Source, recipe: Recipe, folder: str, options: Options, target: Path | str | None) -> Part:
     """The conversion of a drafter.
 
@@ -25,12 +31,10 @@ def drafter_part(source: Source, recipe: Recipe, folder: str, options: Options, 
     Raises:
         UnsupportedModelError: it is no drafter.
         CheckpointError: weights and config.json contradict each other.
-        RequestError: see `plan.new_plan`; or float16, in which drafters overflow.
+        RequestError: see `plan.new_plan`.
     """
     if not is_drafter(source.config):
         raise UnsupportedModelError(f"{source.name} holds no DFlash drafter.", "Convert it as a target.")
-    if options.get("dtype") == "float16":
-        raise RequestError("in float16 a drafter's numbers overflow.", "Use bfloat16 or float32.")
     weights = {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
     source.weights.clear()  # from here on the plan alone holds them: what is read must not stay
     config = {key: "bfloat16" if "dtype" in key and entry == "float16" else entry for key, entry in source.config.items()}

@@ -77,6 +77,12 @@ def kind_of(name: str) -> str:
     return re.sub(r"^(language_model\.)?(model\.)?(layers\.\d+\.)?", "", name.removesuffix(".weight"))
 
 
+def check_dtype(dtype: str | None) -> None:
+    """Raises RequestError where a conversion cannot be to such a type."""
+    if dtype is not None and dtype not in DTYPES:
+        raise RequestError(f"there is no dtype {dtype!r} to convert to.", f"Use {', '.join(DTYPES)}.")
+
+
 def new_plan(
     model: nn.Module,
     config: dict[str, Any],
@@ -89,19 +95,17 @@ def new_plan(
 
     Args:
         config: its config.json, without quantisation.
-        dtype: floating-point type of what is not quantised, scales included; None: as `config` says, else as it is.
+        dtype: one of `DTYPES`, the type of what is not quantised, scales included; None: as `config` says, else as it is.
         choice: which layers are quantised.
         casts: whether a tensor takes on `dtype`.
 
     Raises:
-        RequestError: no such dtype, or a layer's rows that the group size does not divide.
+        RequestError: a layer's rows that the group size does not divide.
     """
     config = {**config, "text_config": dict(config["text_config"])} if "text_config" in config else dict(config)
     places = [config, config["text_config"]] if "text_config" in config else [config]
     named = [(place, key) for place in places for key in ("torch_dtype", "dtype") if place.get(key) in DTYPES]
     wanted = dtype or next((place[key] for place, key in named), None)
-    if wanted is not None and wanted not in DTYPES:
-        raise RequestError(f"there is no dtype {wanted!r} to convert to.", f"Use {', '.join(DTYPES)}.")
     for place, key in named:
         place[key] = wanted
     tensors: Weights = dict(tree_flatten(model.parameters()))

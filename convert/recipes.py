@@ -59,14 +59,16 @@ def read_recipe(name: str | None = None, bits: int | None = None, group_size: in
     Raises:
         RequestError: a value MLX does not have, or options that contradict each other.
     """
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise RequestError(f"there is no mode {mode!r}.", f"Use one of {', '.join(MODES)}.")
-    if name is not None and name not in RECIPES:
+    if name is not None and (not isinstance(name, str) or name not in RECIPES):
         raise RequestError(f"there is no recipe {name!r}.", f"Use one of {', '.join(RECIPES)}.")
     if name is not None and bits is not None:
         raise RequestError(f"the recipe {name} says itself how many bits a layer gets.", "Give bits or a recipe, not both.")
-    if name is not None and name != "4bit" and mode != "affine":
-        raise RequestError(f"the recipe {name} mixes what mode {mode} does not have.", "Leave out the mode, or the recipe.")
+    if name is not None and mode != "affine":
+        raise RequestError(
+            f"the recipe {name} contradicts mode {mode}: recipes are affine.", "Leave out the mode, or the recipe."
+        )
     if name == "float":
         if group_size is not None:
             raise RequestError("the recipe float has no groups.", "Leave out the group size.")

@@ -27,14 +27,6 @@ FAMILIES = ["qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_tied", "qwen3_5_moe"]
 Weights = dict[str, mx.array]
 
 
-@pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Less text than for models that people use."""
-    monkeypatch.setattr(check, "TOKENS", 24)
-    monkeypatch.setattr(check, "ANSWER", 6)
-    monkeypatch.setattr(check, "PROMPTS", check.PROMPTS[::2])
-
-
 def quantised(source: Path, folder: Path, bits: int, mode: str = "affine", group_size: int = 32) -> Path:
     """A target quantised by mlx-lm."""
     model, config = load_model(source)

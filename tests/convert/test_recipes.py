@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,43 @@ HOW: list[dict[str, Any]] = [{"recipe": name} for name in RECIPES] + [{"mode": m
         ({"mode": "int4"}, "no mode 'int4'.* Use one of affine"),
         ({"name": "tiny"}, "no recipe 'tiny'.* Use one of 4bit"),
         ({"name": "quality", "bits": 4}, "bits or a recipe, not both"),
-        ({"name": "quality", "mode": "mxfp4"}, "mixes"),
+        ({"name": "quality", "mode": "mxfp4"}, "contradicts mode mxfp4"),
+        ({"name": "4bit", "mode": "mxfp8"}, "contradicts mode mxfp8"),
+        ({"name": ["4bit"]}, "no recipe"),
+        ({"mode": []}, r"no mode \[\]"),
         ({"name": "float", "group_size": 64}, "no groups"),
     ],
 )
 def test_senseless_options_are_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(dm.RequestError, match=problem):
         read_recipe(**options)
+
+
+@pytest.mark.parametrize(
+    ("convert", "options", "problem"),
+    [
+        *(
+            (convert_target, {"max_kl": most}, "no largest divergence")
+            * ((convert_target, {"max_kl": most}, "no largest") for most in (float("nan"), float("inf"), -0.1, "0.1", True)),
+        ),
+        (convert_target, {"group_sise": 32}, "no option 'group_sise'"),
+        (convert_target, {"dtype": "int8"}, "no dtype 'int8'"),
+        (convert_target, {"upload_repo": "a/b/c"}, "can be named 'a/b/c'"),
+        (convert_target, {"upload_repo": "no owner"}, "can be named"),
+        (convert_drafter, {"max_kl": 1.0}, "a drafter alone"),
+        (convert_drafter, {"dtype": "float16"}, "overflow"),
+        (convert_pair, {"dtype": "float16"}, "overflow"),
+    ],
+)
+def test_options_are_looked_at_before_the_source(
+    convert: Callable[..., Any], options: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    with pytest.raises(dm.RequestError, match=problem):
+        convert(tmp_path / "not downloaded yet", tmp_path / "result", **options)
+
+
+def test_callbacks_may_be_none(tmp_path: Path) -> None:
+    assert convert_target(DEMO / "target", tmp_path / "result", check=False, progress=None, notice=None).folder.is_dir()
 
 
 def test_a_mixture_decides_by_the_last_part_of_a_layers_name() -> None:
