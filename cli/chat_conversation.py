@@ -175,8 +175,7 @@ class Conversation:
         self._vary("enable_thinking", wanted, "choice of thinking or not")
 
     def _vary(self, variable: str, value: object, what: str) -> None:
-        if not self.pair.tokenizer.knows(variable):
-            raise RequestError(f"the chat template of {self.model} knows no {what}.", "Leave it as it is.")
+        self._check_known(variable, what)
         before = self.session.template
         self.session.template = {**before, variable: value}
         try:
@@ -184,6 +183,10 @@ class Conversation:
         except BaseException:  # Ctrl-C too
             self.session.template = before
             raise
+
+    def _check_known(self, variable: str, what: str) -> None:
+        if not self.pair.tokenizer.knows(variable):
+            raise RequestError(f"the chat template of {self.model} knows no {what}.", "Leave it as it is.")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -193,16 +196,23 @@ class Conversation:
         effort = {"effort": self.session.template.get(EFFORT)} if self.pair.tokenizer.knows(EFFORT) else {}
         return {**{name: getattr(sampling, name) for name in SAMPLING}, **options, **effort}
 
+    def setting(self, name: str) -> Any:
+        """A setting as it is. Raises RequestError where there is none of this name."""
+        if name not in SETTINGS:
+            near = nearest(name, SETTINGS)
+            hint = f"Did you mean {near}?" if near else f"There are {', '.join(SETTINGS)}."
+            raise RequestError(f"there is no setting {name}.", hint)
+        if name == "effort":
+            self._check_known(EFFORT, "reasoning effort")
+        return self.settings[name]
+
     def set(self, name: str, value: str) -> None:
         """Changes a setting, for the turns to come.
 
         Raises:
             RequestError: there is no such setting, or it cannot have this value.
         """
-        if name not in SETTINGS:
-            near = nearest(name, SETTINGS)
-            hint = f"Did you mean {near}?" if near else f"There are {', '.join(SETTINGS)}."
-            raise RequestError(f"there is no setting {name}.", hint)
+        self.setting(name)
         if name == "effort":
             self._vary(EFFORT, value, "reasoning effort")
             return

@@ -9,8 +9,8 @@ from rich.markdown import Heading, ListItem, Markdown
 
 @cache
 def _parser() -> MarkdownIt:
-    # what looks like HTML or like the target of a link is shown as it is written: rich would drop it
-    return MarkdownIt().enable(["strikethrough", "table"]).disable(["html_block", "html_inline", "reference"])
+    # what looks like HTML or like the target of a link is shown as it is written: rich would drop it; and a picture as a link
+    return MarkdownIt().enable(["strikethrough", "table"]).disable(["html_block", "html_inline", "reference", "image"])
 
 
 class _LeftHeading(Heading):

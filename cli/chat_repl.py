@@ -150,9 +150,8 @@ class Repl:
         name, value = (*argument.split(maxsplit=1), "", "")[:2]
         if value:
             self._conversation.set(name, value)
-        settings = self._conversation.settings
-        for shown in [name] if name in settings else settings:
-            tell(f"{shown} {settings[shown]}")
+        for shown in [name] if name else self._conversation.settings:
+            tell(f"{shown} {self._conversation.setting(shown)}")
 
     def _stats(self, argument: str) -> None:
         conversation = self._conversation

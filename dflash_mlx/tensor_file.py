@@ -28,7 +28,7 @@ def find(path: str | Path) -> Path:
         if file.exists():
             raise RequestError(f"{path} is no file.", "Give the name of a file.")
         if not file.parent.is_dir():
-            raise RequestError(f"there is no folder {file.parent}.", "Make it first, or give a file in another one.")
+            raise RequestError(f"there is no folder {file.parent}.", "Check the name.")
         if not os.access(file.parent, os.W_OK | os.X_OK):
             raise RequestError(f"the folder {file.parent} cannot be written to.", "Give a file in another one.")
     except (OSError, RuntimeError, TypeError, ValueError) as error:  # a name too long, no such user, a null byte, no path

@@ -70,6 +70,8 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("/set max_tokens 0", "max_tokens 0 is not")
     chat.say("/unod", "Did you mean /undo?")
     chat.say("/set effort high", "knows no reasoning effort")
+    chat.say("/set effort", "knows no reasoning effort")
+    chat.say("/set x", "there is no setting x")
 
     chat.say("/think on", "from the next message on")
     chat.say("What is 13 + 4?", "thought for ", FIGURES)

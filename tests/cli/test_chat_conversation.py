@@ -156,6 +156,12 @@ def test_a_wrong_setting_is_refused_in_the_librarys_words(name: str, value: str,
     assert shared.settings == before
 
 
+@pytest.mark.parametrize("name, says", (("verbosity", "there is no setting verbosity"), ("effort", "knows no reasoning effort")))
+def test_a_setting_that_is_none_is_not_shown_either(name: str, says: str, shared: Conversation) -> None:
+    with pytest.raises(dm.RequestError, match=says):
+        shared.setting(name)
+
+
 def test_a_right_setting_counts_from_the_next_turn_on(shared: Conversation) -> None:
     shared.set("max_tokens", "3")
     shared.set("seed", "none")
@@ -187,6 +193,11 @@ def test_only_a_saved_conversation_is_replaced(shared: Conversation, tmp_path: P
     for _ in range(2):
         shared.save(str(tmp_path / "talk"))
     shared.open(str(tmp_path / "talk"))
+
+
+def test_a_conversation_in_a_folder_that_is_missing_is_a_wrong_name(shared: Conversation, tmp_path: Path) -> None:
+    with pytest.raises(dm.RequestError, match="there is no folder .* Check the name"):
+        shared.open(str(tmp_path / "missing" / "talk"))
 
 
 def test_thinking_can_be_switched_on_in_the_middle(shared: Conversation) -> None:

@@ -98,6 +98,12 @@ def test_what_grew_piece_by_piece_is_what_would_have_been_drawn_at_once(terminal
     assert figures.startswith("0.0 t") and shown == at_once(TEXTS[name], columns)
 
 
+@pytest.mark.parametrize("markup", ("[words](http://x.y/z)", "![words](http://x.y/z)", "[![words](http://x.y/z)](http://a.b)"))
+def test_where_a_link_or_a_picture_leads_is_shown(markup):
+    [line] = at_once(markup, 80)
+    assert "words" in line and "http://x.y/z" in line
+
+
 def test_only_lines_that_changed_are_drawn_again(terminal, eager):
     screen, reply = terminal(40, 24), LiveReply(4096)
     for word in ("First paragraph.", "\n\n", "And the second one, ", "which is ", "longer than a line is."):
