@@ -5,10 +5,12 @@ from typing import NamedTuple, Unpack
 
 from dflash_mlx.errors import RequestError
 from dflash_mlx.hub import Downloading, resolve, resolve_pair
+from dflash_mlx.targets import load_target
 
 from .check import Report
 from .conversion import Conversion, Options, TooFarError, carry_out, read_options
 from .drafter import check_options, drafter_part
+from .models import check_made_for, source_target
 from .source import Source, open_source
 from .target import target_part
 
@@ -53,15 +55,17 @@ def convert_drafter(
     """Converts a drafter; arguments and errors as those of `convert_target`.
 
     Args:
-        target: the target it was made for, as MLX loads it: to compare acceptance lengths with. None: they are not compared.
+        target: the target it was made for, as MLX loads it: it must fit, and acceptance lengths are compared with it.
     """
     check_options(options)
     if options.get("max_kl") is not None:
         raise RequestError("a drafter alone has no logits to limit the divergence of.", "Leave out max_kl.")
     goal, recipe = read_options(output, options)
-    origin = _open(source, options)
-    with_target = resolve(target).resolve() if target is not None and options.get("check", True) else None
-    part = drafter_part(origin, recipe, "", options, with_target)
+    folder = resolve(source, _downloading(options))
+    with_target = resolve(target, _downloading(options)).resolve() if target is not None else None
+    if with_target:
+        check_made_for(load_target(with_target, lazy=True), folder)
+    part = drafter_part(_open(folder, options), recipe, "", options, with_target)
     return carry_out([part], goal, recipe, options)[0]
 
 
@@ -78,6 +82,7 @@ def convert_pair(
     folders = resolve_pair(source, drafter, _downloading(options))
     if folders.drafter is None:
         raise RequestError("a pair needs a drafter.", "Name it, or convert the target alone.")
+    check_made_for(source_target(folders.target), folders.drafter)
     parts = [
         target_part(_open(folders.target, options), recipe, "target", options),
         drafter_part(_open(folders.drafter, options), recipe, "drafter", options, "target"),

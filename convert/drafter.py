@@ -4,13 +4,12 @@ from pathlib import Path
 
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import is_drafter
 from dflash_mlx.drafters import assemble, load_drafter
-from dflash_mlx.errors import RequestError, UnsupportedModelError
+from dflash_mlx.errors import RequestError
 
 from . import check
 from .conversion import Options, Part
-from .models import OF_THE_TARGET
+from .models import OF_THE_TARGET, check_is_drafter
 from .plan import new_plan
 from .recipes import Recipe
 from .source import Source
@@ -33,8 +32,7 @@ def drafter_part(source: Source, recipe: Recipe, folder: str, options: Options, 
         CheckpointError: weights and config.json contradict each other.
         RequestError: see `plan.new_plan`.
     """
-    if not is_drafter(source.config):
-        raise UnsupportedModelError(f"{source.name} holds no DFlash drafter.", "Convert it as a target.")
+    check_is_drafter(source)
     weights = {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
     source.weights.clear()  # from here on the plan alone holds them: what is read must not stay
     config = {key: "bfloat16" if "dtype" in key and entry == "float16" else entry for key, entry in source.config.items()}

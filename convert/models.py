@@ -1,11 +1,15 @@
 """A source as a model that this runtime runs, its weights not read yet, whatever layout they were published in."""
 
+import gc
 from copy import deepcopy
 from pathlib import Path
 
 from dflash_mlx import drafters, targets
+from dflash_mlx.checkpoint import is_drafter
+from dflash_mlx.errors import UnsupportedModelError
+from dflash_mlx.fit import check_fit
 
-from .source import open_source
+from .source import Source, open_source
 
 OF_THE_TARGET = ("embed_tokens.weight", "lm_head.weight")  # early drafters hold copies; what counts is the target's own
 
@@ -19,7 +23,20 @@ def source_target(folder: Path) -> targets.Target:
 def source_drafter(folder: Path) -> drafters.DFlash:
     """The drafter of a source, ready to draft; errors as those of `open_source` and `load_drafter`."""
     source = open_source(folder)
+    check_is_drafter(source)
     weights = {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
     drafter = drafters.assemble(source.folder, source.config, weights)
     drafter.fuse()
     return drafter
+
+
+def check_is_drafter(source: Source) -> None:
+    """Raises UnsupportedModelError where a source is none."""
+    if not is_drafter(source.config):
+        raise UnsupportedModelError(f"{source.name} holds no DFlash drafter.", "Convert it as a target.")
+
+
+def check_made_for(target: targets.Target, drafter: Path) -> None:
+    """Raises PairMismatchError where the sizes of a drafter's source are not this target's; no weights are read for it."""
+    check_fit(target, source_drafter(drafter))
+    gc.collect()  # a layer and its compiled functions hold each other, and a GGUF file is in memory whole

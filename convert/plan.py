@@ -127,7 +127,7 @@ def _storages(model: nn.Module, recipe: Recipe, choice: Choice) -> dict[str, Sto
         if storage and chosen:
             lengths[path] = length = layer.weight.shape[-1]
             if isinstance(chosen, Storage):
-                storage = chosen if length % chosen.group_size == 0 else storage._replace(bits=chosen.bits)
+                storage = _prescribed(path, chosen, length)
             storages[path] = storage
     for path, storage in storages.items():
         if lengths[path] % storage.group_size:
@@ -136,6 +136,17 @@ def _storages(model: nn.Module, recipe: Recipe, choice: Choice) -> dict[str, Sto
                 _what_divides(set(lengths.values()), storage.mode),
             )
     return storages
+
+
+def _prescribed(path: str, storage: Storage, length: int) -> Storage:
+    """The storage that a family prescribes, in groups that divide the rows: the prescribed ones if they do."""
+    for group_size in (storage.group_size, *MODES[storage.mode][1]):
+        if length % group_size == 0:
+            return storage._replace(group_size=group_size)
+    raise RequestError(
+        f"{path} has rows of {length} weights, which no groups divide; its family stores it in {storage.bits} bits.",
+        "Use the recipe float.",
+    )
 
 
 def _what_divides(lengths: set[int], mode: str) -> str:

@@ -145,7 +145,7 @@ def _unpacked(config: dict[str, Any], weights: Weights, folder: Path, notice: No
                 f"{folder} is quantised as {method or how!r}, which is not read.",
                 "Give the original weights, their fp8 version with block scales, or an MLX conversion.",
             )
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise CheckpointError(
             f"the quantisation in {folder / 'config.json'} does not fit the weights ({error}).", "Get the model's files again."
         ) from error

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+import mlx.nn as nn
 import pytest
-from fixture_data import CHECKPOINTS, DEMO
+from fixture_data import CHECKPOINTS, DEMO, FIXTURES
 from mlx_lm.utils import load_model
 
 import dflash_mlx as dm
 from dflash_mlx.convert import TooFarError, convert_drafter, convert_pair, convert_target
+from dflash_mlx.convert.plan import new_plan
 from dflash_mlx.convert.recipes import MODES, RECIPES, Storage, read_recipe
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.training import save_drafter
@@ -46,10 +48,7 @@ def test_senseless_options_are_refused(options: dict[str, Any], problem: str) ->
 @pytest.mark.parametrize(
     ("convert", "options", "problem"),
     [
-        *(
-            (convert_target, {"max_kl": most}, "no largest divergence")
-            * ((convert_target, {"max_kl": most}, "no largest") for most in (float("nan"), float("inf"), -0.1, "0.1", True)),
-        ),
+        *((convert_target, {"max_kl": most}, "no largest") for most in (float("nan"), float("inf"), -0.1, "0.1", True)),
         (convert_target, {"group_sise": 32}, "no option 'group_sise'"),
         (convert_target, {"dtype": "int8"}, "no dtype 'int8'"),
         (convert_target, {"upload_repo": "a/b/c"}, "can be named 'a/b/c'"),
@@ -135,6 +134,36 @@ def test_a_result_too_far_from_its_source_is_not_kept(tmp_path: Path) -> None:
     assert convert_target(DEMO / "target", tmp_path / "result", bits=8, max_kl=0.1).folder.is_dir()
     with pytest.raises(dm.RequestError, match="needs the check"):
         convert_target(DEMO / "target", tmp_path / "other", max_kl=1.0, check=False)
+
+
+@pytest.mark.parametrize("mode", ["mxfp4", "mxfp8", "nvfp4"])
+def test_routers_keep_their_bits_in_groups_that_divide_their_rows(mode: str, tmp_path: Path) -> None:
+    made = convert_target(FIXTURES / "published" / "qwen3_moe", tmp_path / "result", mode=mode)  # rows of 32
+    config = json.loads((made.folder / "config.json").read_text())
+    assert config["quantization"]["model.layers.0.mlp.gate"] == Storage(8, 32, "affine")._asdict()
+    model, _ = load_model(made.folder)
+    assert mx.isfinite(model(mx.array([[1, 2, 3]]))).all().item()
+
+
+def test_a_router_whose_rows_nothing_divides_is_named() -> None:
+    model = nn.Module()
+    model.gate = nn.Linear(48, 4)
+    with pytest.raises(dm.RequestError, match="gate has rows of 48 weights, which no groups divide"):
+        new_plan(model, {}, read_recipe(mode="nvfp4"), None, lambda path, layer: Storage(8, 64, "affine"))
+
+
+@pytest.mark.parametrize("options", [{"check": False}, {"dry_run": True}, {}])
+def test_a_pair_that_does_not_fit_is_not_written(options: dict[str, Any], tmp_path: Path) -> None:
+    other = CHECKPOINTS / "target_qwen3"
+    with pytest.raises(dm.PairMismatchError, match="not made for each other"):
+        convert_pair(other, tmp_path / "result", DRAFTER, **options, progress=never)
+    with pytest.raises(dm.PairMismatchError, match="not made for each other"):
+        convert_drafter(DRAFTER, tmp_path / "result", other, **options, progress=never)
+    assert list(tmp_path.iterdir()) == []
+
+
+def never(stage: str, done: int, total: int) -> None:
+    raise AssertionError(f"{stage} began")
 
 
 def test_the_card_names_the_repository_and_revision_of_a_snapshot(tmp_path: Path) -> None:

@@ -212,6 +212,16 @@ def only_pickles(folder: Path) -> None:
     (folder / "pytorch_model.bin").write_bytes(b"")
 
 
+def pack_as_fp8(folder: Path, scales: mx.array, block_size: object) -> None:
+    name = "model.layers.0.self_attn.q_proj.weight"
+    weights = read(folder)
+    for file in folder.glob("model*"):
+        file.unlink()
+    packed = {name: mx.to_fp8(weights[name]), f"{name}_scale_inv": scales}
+    mx.save_safetensors(str(folder / "model.safetensors"), weights | packed)
+    edit_config(folder, quantization_config={"quant_method": "fp8", "weight_block_size": block_size})
+
+
 def put_infinity(folder: Path) -> None:
     file = folder / "model-00002-of-00002.safetensors"
     tensors = dict(mx.load(str(file)).items())
@@ -226,6 +236,8 @@ BAD: list[tuple[Callable[[Path], Any], type[dm.DFlashError], str]] = [
     (cut_a_file, dm.CheckpointError, "damaged or incomplete"),
     (only_pickles, dm.UnsupportedModelError, "pickle"),
     (put_infinity, dm.CheckpointError, "NaN or infinity"),
+    (lambda folder: pack_as_fp8(folder, mx.ones(2), [32, 32]), dm.CheckpointError, "quantisation .* does not fit"),
+    (lambda folder: pack_as_fp8(folder, mx.ones((2, 1)), [0, 0]), dm.CheckpointError, "quantisation .* does not fit"),
     (lambda folder: edit_config(folder, model_type="llama"), dm.UnsupportedModelError, "llama"),
     (lambda folder: edit_config(folder, num_hidden_layers=3), dm.CheckpointError, "3 layers"),
     (lambda folder: edit_config(folder, quantization_config={"quant_method": "gptq"}), dm.UnsupportedModelError, "gptq"),
