@@ -131,8 +131,13 @@ def _put(temporary: Path, replaced: Path, goal: Path) -> None:
         _exchange(temporary, goal)
         former = temporary
     except (OSError, AttributeError):  # a file system or C library without it; `_clean_up` knows the moment between
-        goal.rename(replaced)
-        temporary.rename(goal)
+        try:
+            goal.rename(replaced)
+            temporary.rename(goal)
+        except BaseException:
+            if not goal.exists():
+                replaced.rename(goal)
+            raise
         former = replaced
     _sync(goal.parent)
     shutil.rmtree(former, ignore_errors=True)

@@ -122,6 +122,25 @@ convert_target({str(SOURCE)!r}, {str(tmp_path / "goal")!r}, group_size=32, check
     assert [path.name for path in tmp_path.iterdir()] == ["goal"]
 
 
+@pytest.mark.parametrize("problem", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()])
+def test_between_two_renames_an_error_puts_the_goal_back(
+    problem: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, rename = convert(tmp_path / "goal"), Path.rename
+
+    def fail(path: Path, to: Path) -> Path:
+        if path.name == ".goal.converting":
+            raise problem
+        return rename(path, to)
+
+    monkeypatch.setattr(write, "_exchange", no_exchange)
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(dm.RequestError if isinstance(problem, OSError) else KeyboardInterrupt):
+        convert(tmp_path / "goal", overwrite=True, recipe="float")
+    assert content(tmp_path / "goal") == old
+    assert [path.name for path in tmp_path.iterdir()] == ["goal"]
+
+
 def test_what_was_moved_aside_is_put_back_before_it_is_asked_about(tmp_path: Path) -> None:
     old = convert(tmp_path / ".goal.replaced")
     with pytest.raises(dm.RequestError, match="goal exists"):
