@@ -13,6 +13,7 @@ from .drafter import check_options, drafter_part
 from .models import check_made_for, source_target
 from .source import Source, open_source
 from .target import target_part
+from .write import PAIR
 
 __all__ = [
     "Conversion",
@@ -78,7 +79,7 @@ def convert_pair(
         source, drafter: as `load` takes them: "auto" is the known drafter for this target, or the folder's own.
     """
     check_options(options)
-    goal, recipe = read_options(output, options)
+    goal, recipe = read_options(output, options, PAIR)
     folders = resolve_pair(source, drafter, _downloading(options))
     if folders.drafter is None:
         raise RequestError("a pair needs a drafter.", "Name it, or convert the target alone.")

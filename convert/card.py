@@ -8,10 +8,9 @@ from .check import Report
 from .plan import Row
 from .recipes import Recipe
 from .source import Source
-from .write import SUMS, write_json
+from .write import RECORD, SUMS, write_json
 
 MB = 10**6
-RECORD = "conversion.json"
 
 
 def write_card(folder: Path, source: Source, recipe: Recipe, rows: list[Row], report: Report | None) -> None:

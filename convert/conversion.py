@@ -15,10 +15,7 @@ from .plan import Plan, Row, check_dtype
 from .recipes import Recipe, read_recipe
 from .source import Notice, Source
 from .upload import check_repository, upload
-from .write import Progress, check_goal, replacing, write_json, write_sums, write_weights
-
-COPIED = ["generation_config.json", "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.json"]
-COPIED += ["merges.txt", "*.jinja", "LICENSE*", "NOTICE*"]
+from .write import ALONE, COPIED, Parts, Progress, check_goal, replacing, write_json, write_sums, write_weights
 
 
 class TooFarError(DFlashError):
@@ -97,7 +94,7 @@ class Part(NamedTuple):
     compare: Callable[[Path], Report]
 
 
-def read_options(output: str | Path, options: Options) -> tuple[Path, Recipe]:
+def read_options(output: str | Path, options: Options, parts: Parts = ALONE) -> tuple[Path, Recipe]:
     """Goal and recipe, checked like all options before anything is opened or downloaded. Raises RequestError."""
     if unknown := sorted(options.keys() - Options.__annotations__.keys()):
         raise RequestError(f"a conversion has no option {unknown[0]!r}.", f"Use {', '.join(Options.__annotations__)}.")
@@ -112,7 +109,7 @@ def read_options(output: str | Path, options: Options) -> tuple[Path, Recipe]:
         check_repository(repository)
     goal = Path(output).expanduser().resolve()
     if not options.get("dry_run"):
-        check_goal(goal, options.get("overwrite", False), [])
+        check_goal(goal, options.get("overwrite", False), parts, [])
     return goal, recipe
 
 
@@ -128,8 +125,9 @@ def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options) -
     reports: list[Report | None] = [None] * len(parts)
     if not options.get("dry_run"):
         overwrite = options.get("overwrite", False)
-        check_goal(goal, overwrite, [part.source.folder for part in parts])
-        with replacing(goal, overwrite, sum(part.plan.size for part in parts)) as temporary:
+        names = tuple(part.folder for part in parts)
+        check_goal(goal, overwrite, names, [part.source.folder for part in parts])
+        with replacing(goal, overwrite, names, sum(part.plan.size for part in parts)) as temporary:
             for part in parts:
                 _write(part, temporary / part.folder, options)
             if options.get("check", True):

@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import mlx.core as mx
@@ -25,26 +26,53 @@ from .recipes import Storage
 GB = 10**9
 SHARD = 5 << 30  # bytes of a file of weights at most, as mlx-lm and the Hub have it
 PIECE = 8 << 20  # bytes of a layer quantised at once: on the CPU, MLX needs up to 36 times as many for it
-SUMS = "SHA256SUMS"
+SUMS, RECORD = "SHA256SUMS", "conversion.json"
+COPIED = ["generation_config.json", "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.json"]
+COPIED += ["merges.txt", "*.jinja", "LICENSE*", "NOTICE*"]
+MADE = ["config.json", "model*.safetensors", "model.safetensors.index.json", "README.md", RECORD, SUMS, *COPIED]
+MADE += [".DS_Store"]  # by macOS, in every folder that it has shown
 SPARE = 64 << 20  # bytes of disk for everything but the weights
 
 Progress = Callable[[str, int, int], None]
+Parts = tuple[str, ...]  # the folders below the goal that a conversion makes
+ALONE, PAIR = ("",), ("target", "drafter")
 
 
-def check_goal(goal: Path, overwrite: bool, sources: list[Path]) -> None:
-    """Raises RequestError where a result must not be put: over something else than a model, or over the source itself."""
-    if goal.exists() and not overwrite:
+def check_goal(goal: Path, overwrite: bool, parts: Parts, kept: list[Path]) -> None:
+    """Raises RequestError where a result must not be put: over anything but a result of the same parts, or over what is used.
+
+    Args:
+        kept: folders that the conversion reads.
+    """
+    if not goal.exists():
+        return
+    if not overwrite:
         raise RequestError(f"{goal} exists.", "Choose another folder, or replace it with --overwrite (overwrite=True).")
-    files = ("config.json", "target/config.json")
-    if goal.exists() and not (goal.is_dir() and (any((goal / name).is_file() for name in files) or not any(goal.iterdir()))):
-        raise RequestError(f"{goal} holds something else than a model.", "Choose another folder: this one is not replaced.")
-    for source in sources:
-        if source.resolve().is_relative_to(goal):
-            raise RequestError(f"{source}, which is to be converted, lies in {goal}.", "Choose another folder for the result.")
+    if foreign := _foreign(goal, parts):
+        what = "a model" if parts == ALONE else "a pair's target/ and drafter/"
+        raise RequestError(f"{foreign} is nothing that belongs to {what}.", f"Choose another folder: {goal} is not replaced.")
+    for folder in kept:
+        if any(place.samefile(goal) for place in (folder.resolve(), *folder.resolve().parents)):
+            raise RequestError(f"{folder}, which is needed, lies in {goal}.", "Choose another folder for the result.")
+
+
+def _foreign(folder: Path, parts: Parts) -> Path | None:
+    """The first entry that no conversion into these parts makes; of a folder without weights any."""
+    if not folder.is_dir():
+        return folder
+    entries = sorted(folder.iterdir())
+    for entry in entries:
+        if parts != ALONE and entry.name in parts:
+            if found := _foreign(entry, ALONE):
+                return found
+        elif parts != ALONE or not entry.is_file() or not any(fnmatchcase(entry.name, pattern) for pattern in MADE):
+            return entry
+    weighty = parts != ALONE or any(folder.glob("model*.safetensors"))
+    return None if weighty or not entries else entries[0]
 
 
 @contextmanager
-def replacing(goal: Path, overwrite: bool, size: int) -> Iterator[Path]:
+def replacing(goal: Path, overwrite: bool, parts: Parts, size: int) -> Iterator[Path]:
     """A temporary folder that becomes `goal` when the block ends well, and vanishes when it does not.
 
     Args:
@@ -61,12 +89,12 @@ def replacing(goal: Path, overwrite: bool, size: int) -> Iterator[Path]:
         with _locked(goal):
             try:
                 _clean_up(temporary, replaced, goal)
-                check_goal(goal, overwrite, [])
+                check_goal(goal, overwrite, parts, [])
                 _check_disk(goal, size)
                 temporary.mkdir()
                 yield temporary
                 _sync_tree(temporary)
-                check_goal(goal, overwrite, [])  # once more: others had time to put something there
+                check_goal(goal, overwrite, parts, [])  # once more: others had time to put something there
                 _put(temporary, replaced, goal)
             except BaseException:
                 shutil.rmtree(temporary, ignore_errors=True)

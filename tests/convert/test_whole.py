@@ -156,19 +156,52 @@ def test_an_existing_goal_needs_overwrite(tmp_path: Path) -> None:
     assert convert(tmp_path / "goal", overwrite=True, bits=8, group_size=32) != old
 
 
-def test_what_is_no_model_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "letters").mkdir()
-    (tmp_path / "letters" / "to-a-friend.txt").write_text("hello")
-    with pytest.raises(dm.RequestError, match="something else than a model"):
-        convert(tmp_path / "letters", overwrite=True)
-    assert content(tmp_path / "letters") == {"to-a-friend.txt": b"hello"}
+@pytest.mark.parametrize(
+    ("there", "foreign"),
+    [
+        (["to-a-friend.txt"], "to-a-friend.txt"),
+        (["config.json", "README.md"], "README.md"),
+        (["config.json", "model.safetensors", "thesis.txt"], "thesis.txt"),
+        (["config.json", "model.safetensors", ".git/config"], ".git"),
+        (["config.json", "model.safetensors", "LICENSES/MIT.txt"], "LICENSES"),
+        (["target/config.json", "target/model.safetensors", "drafter/model.safetensors"], "drafter"),
+    ],
+)
+def test_what_no_conversion_made_is_not_overwritten(there: list[str], foreign: str, tmp_path: Path) -> None:
+    goal = tmp_path / "goal"
+    for name in there:
+        (goal / name).parent.mkdir(parents=True, exist_ok=True)
+        (goal / name).write_text("mine")
+    with pytest.raises(dm.RequestError, match=rf"goal/{foreign} is nothing that belongs to a model.* not replaced"):
+        convert(goal, overwrite=True)
+    assert content(goal) == dict.fromkeys(there, b"mine")
+
+
+def test_the_working_folder_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(dm.RequestError, match="nothing that belongs"):
+        convert(Path("."), overwrite=True)
+
+
+def test_a_pair_is_replaced_by_a_pair_only(tmp_path: Path) -> None:
+    pair = CHECKPOINTS / "target_qwen3_5", tmp_path / "pair", CHECKPOINTS / "dflash2_swa"
+    for again in (False, True):
+        convert_pair(*pair, overwrite=again, check=False)
+    (tmp_path / "pair" / "target" / "thesis.txt").write_text("mine")
+    with pytest.raises(dm.RequestError, match="pair/target/thesis.txt is nothing that belongs"):
+        convert_pair(*pair, overwrite=True, check=False)
+    convert(tmp_path / "model")
+    with pytest.raises(dm.RequestError, match="model/README.md is nothing that belongs to a pair's target/ and drafter/"):
+        convert_pair(pair[0], tmp_path / "model", pair[2], overwrite=True, check=False)
 
 
 def test_a_goal_that_holds_its_source_is_refused(tmp_path: Path) -> None:
-    shutil.copytree(SOURCE, tmp_path / "model")
-    with pytest.raises(dm.RequestError, match="is to be converted, lies in"):
+    source = CHECKPOINTS / "target_qwen3"
+    shutil.copytree(source, tmp_path / "model")
+    with pytest.raises(dm.RequestError, match="model, which is needed, lies in"):
         convert_target(tmp_path / "model", tmp_path / "model", overwrite=True, group_size=32)
-    assert content(tmp_path / "model") == content(SOURCE)
+    assert content(tmp_path / "model") == content(source)
 
 
 def test_two_conversions_into_one_goal_do_not_mix(tmp_path: Path) -> None:
