@@ -67,7 +67,7 @@ def convert_drafter(
     if with_target:
         check_made_for(load_target(with_target, lazy=True), folder)
     part = drafter_part(_open(folder, options), recipe, "", options, with_target)
-    return carry_out([part], goal, recipe, options)[0]
+    return carry_out([part], goal, recipe, options, with_target)[0]
 
 
 def convert_pair(

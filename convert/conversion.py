@@ -113,8 +113,13 @@ def read_options(output: str | Path, options: Options, parts: Parts = ALONE) -> 
     return goal, recipe
 
 
-def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options) -> list[Conversion]:
+def carry_out(
+    parts: list[Part], goal: Path, recipe: Recipe, options: Options, target: Path | None = None
+) -> list[Conversion]:
     """Converts the parts into one goal.
+
+    Args:
+        target: a drafter's, which must not be replaced by it.
 
     Raises:
         RequestError, MemoryBudgetError: see `write.replacing`.
@@ -126,7 +131,7 @@ def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options) -
     if not options.get("dry_run"):
         overwrite = options.get("overwrite", False)
         names = tuple(part.folder for part in parts)
-        check_goal(goal, overwrite, names, [part.source.folder for part in parts])
+        check_goal(goal, overwrite, names, [*(part.source.folder for part in parts), *([target] if target else [])])
         with replacing(goal, overwrite, names, sum(part.plan.size for part in parts)) as temporary:
             for part in parts:
                 _write(part, temporary / part.folder, options)

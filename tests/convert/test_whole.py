@@ -17,7 +17,7 @@ from fixture_data import CHECKPOINTS, FIXTURES
 from huggingface_hub.errors import LocalTokenNotFoundError
 
 import dflash_mlx as dm
-from dflash_mlx.convert import convert_pair, convert_target, upload, write
+from dflash_mlx.convert import convert_drafter, convert_pair, convert_target, upload, write
 
 SOURCE = FIXTURES / "published" / "qwen3"
 
@@ -202,6 +202,15 @@ def test_a_goal_that_holds_its_source_is_refused(tmp_path: Path) -> None:
     with pytest.raises(dm.RequestError, match="model, which is needed, lies in"):
         convert_target(tmp_path / "model", tmp_path / "model", overwrite=True, group_size=32)
     assert content(tmp_path / "model") == content(source)
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_drafter_does_not_replace_its_target(check: bool, tmp_path: Path) -> None:
+    shutil.copytree(CHECKPOINTS / "target_qwen3_5", tmp_path / "target")
+    with pytest.raises(dm.RequestError, match="target, which is needed, lies in"):
+        drafter = CHECKPOINTS / "dflash2_swa"
+        convert_drafter(drafter, tmp_path / "target", target=tmp_path / "target", overwrite=True, check=check)
+    assert content(tmp_path / "target") == content(CHECKPOINTS / "target_qwen3_5")
 
 
 def test_two_conversions_into_one_goal_do_not_mix(tmp_path: Path) -> None:
