@@ -79,7 +79,12 @@ class Lines:
         return "\n".join(lines)
 
     def choose(self, question: str, yes: str, no: str) -> bool:
-        """As `Keyboard.choose`."""
+        """Which of two words the user types, or begins to type; anything else is `no`.
+
+        Raises:
+            EOFError: Ctrl-D.
+            KeyboardInterrupt: Ctrl-C.
+        """
         return bool(answer := self._line(question).strip().lower()) and yes.startswith(answer)
 
     def _line(self, question: str) -> str:

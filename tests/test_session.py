@@ -150,8 +150,9 @@ class Interrupts:
         return arguments[-1]
 
 
-@pytest.mark.parametrize("how", ("progress", "logits_processors"))
-@pytest.mark.parametrize("at", (1, 2, 9))
+@pytest.mark.parametrize(
+    "how, at", [*(("progress", at) for at in (1, 2, 3)), *(("logits_processors", at) for at in (1, 2, 9, 20))]
+)
 def test_an_interrupt_anywhere_leaves_a_session_that_goes_on(how: str, at: int) -> None:
     pair = load("demo")
     session = pair.session()
@@ -160,10 +161,11 @@ def test_an_interrupt_anywhere_leaves_a_session_that_goes_on(how: str, at: int) 
     options = {"progress": interrupts} if how == "progress" else {"logits_processors": [interrupts]}
     said = ""
     try:
-        for chunk in session.send(QUESTIONS[1] + " " * 0, **HOW, **options):
+        for chunk in session.send(QUESTIONS[1], **HOW, **options):
             said += chunk.thinking + chunk.text
     except KeyboardInterrupt:
         assert session.messages[-1]["content"] == said or len(session.messages) == 2
+    assert interrupts.at <= 0
     answered = turn(session.send(QUESTIONS[2], **HOW))
     assert answered.token_ids == cold(pair, session).token_ids
     assert answered.drafted == cold(pair, session).drafted
