@@ -20,6 +20,7 @@ from dflash_mlx.text import Tokenizer
 
 from .divergence import divergence, room_needed
 from .models import source_drafter, source_target
+from .recipes import Recipe
 from .tensor_errors import tensor_errors
 
 Progress = Callable[[str, int, int], None]
@@ -112,6 +113,8 @@ def check_drafter(source: Path, result: Path, target: Path | None, progress: Pro
         progress: called with the stage ("tensors": in bytes, "acceptance before", "acceptance after": in prompts), what is
             done of it and in all.
 
+    The whole target is loaded for that; what keeps it from being loaded is noted in the report.
+
     Raises:
         CheckpointError: the two are not of one model, or hold or give numbers that are not finite.
         PairMismatchError: they were not made for this target.
@@ -123,13 +126,25 @@ def check_drafter(source: Path, result: Path, target: Path | None, progress: Pro
         return Report(errors, notes=("Acceptance was not measured: no target was given.",))
     try:
         alone = load(target, drafter=None, kernels="mlx")
+    except (MemoryBudgetError, ModelNotFoundError, CheckpointError, RequestError) as error:
+        return Report(errors, notes=(f"Acceptance was not measured: {error.message}",))
+    try:
         lengths = [
             _acceptance_length(_with_drafter(alone, drafter(), target, result), partial(tell, f"acceptance {when}"))
             for drafter, when in ((before, "before"), (after, "after"))
         ]
-    except MemoryBudgetError as error:
+    except (MemoryBudgetError, RequestError) as error:
         return Report(errors, notes=(f"Acceptance was not measured: {error.message}",))
     return Report(errors, acceptance_before=lengths[0], acceptance_after=lengths[1])
+
+
+def doubts(report: Report, recipe: Recipe) -> list[str]:
+    """Sentences on what is much further from the source than a recipe usually brings it."""
+    bits = recipe.precision  # errors of weights are about 1.4 * 2**-bits
+    found = [f"the error of {kind} is {error:.1%}" for kind, error in report.errors.items() if error > 4 * 2.0**-bits]
+    if report.kl is not None and report.kl > 2.0 ** (4 - bits):
+        found.append(f"the mean KL divergence is {report.kl:.3f} nats")
+    return [f"This result may be ruined: {what}, more than {recipe.name} usually costs." for what in found]
 
 
 def calibration_ids(folder: Path, vocab_size: int) -> list[list[int]]:

@@ -2,15 +2,16 @@
 
 import math
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from dflash_mlx.errors import DFlashError, RequestError
 
 from .card import write_card
-from .check import Report
+from .check import Report, doubts
 from .plan import Plan, Row, check_dtype
 from .recipes import Recipe, read_recipe
 from .source import Notice, Source
@@ -132,11 +133,11 @@ def carry_out(
         overwrite = options.get("overwrite", False)
         names = tuple(part.folder for part in parts)
         check_goal(goal, overwrite, names, [*(part.source.folder for part in parts), *([target] if target else [])])
-        with replacing(goal, overwrite, names, sum(part.plan.size for part in parts)) as temporary:
+        with replacing(goal, overwrite, names, sum(part.plan.size for part in parts)) as temporary, _named_as(goal, temporary):
             for part in parts:
                 _write(part, temporary / part.folder, options)
             if options.get("check", True):
-                reports = [part.compare(temporary) for part in parts]
+                reports = [_compare(part, temporary, goal, recipe, options) for part in parts]
                 _check_kl(reports, options.get("max_kl"))
             for part, part_rows, report in zip(parts, rows, reports):
                 write_card(temporary / part.folder, part.source, recipe, part_rows, report)
@@ -159,10 +160,30 @@ def _write(part: Part, folder: Path, options: Options) -> None:
     part.load(folder)
 
 
+@contextmanager
+def _named_as(goal: Path, temporary: Path) -> Iterator[None]:
+    """Errors name the goal, where users look, instead of the temporary folder."""
+    try:
+        yield
+    except DFlashError as error:
+        raise type(error)(error.message.replace(str(temporary), str(goal)), error.hint) from error
+
+
+def _compare(part: Part, temporary: Path, goal: Path, recipe: Recipe, options: Options) -> Report:
+    """The comparison with the source; what is implausible in it is among its notes."""
+    report = part.compare(temporary)
+    doubted = doubts(report, recipe)
+    for doubt in doubted:
+        (options.get("notice") or (lambda text: None))(doubt)
+    notes = [note.replace(str(temporary), str(goal)) for note in report.notes]
+    return replace(report, notes=(*notes, *doubted))
+
+
 def _check_kl(reports: list[Report | None], most: float | None) -> None:
+    notes = [note for report in reports if report for note in report.notes if note.startswith("Logits")]
     found = [report.kl for report in reports if report and report.kl is not None]
     if most is not None and not found:
-        raise TooFarError("the divergence from the source could not be measured.", "Leave out --max-kl, or use more memory.")
+        raise TooFarError(" ".join(["the divergence cannot be limited.", *notes]), "Leave out --max-kl, or mend that.")
     if most is not None and max(found) > most:
         raise TooFarError(
             f"the result's mean KL divergence from the source is {max(found):.5f} nats, more than {most}: it is not kept.",

@@ -47,6 +47,13 @@ class Recipe(NamedTuple):
     base: Storage | None
     exceptions: dict[str, int | None]
 
+    @property
+    def precision(self) -> int:
+        """Bits of the coarsest layers; of mxfp8, whose numbers have 4 digits, those that come as near; of floats, of bfloat16."""
+        if self.base is None:
+            return 9
+        return 5 if self.base.mode == "mxfp8" else self.base.bits
+
     def storage(self, path: str) -> Storage | None:
         """How the layer at a path is stored; None: as it is."""
         bits = self.exceptions.get(path.rpartition(".")[2], self.base and self.base.bits)

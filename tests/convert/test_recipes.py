@@ -14,7 +14,7 @@ from fixture_data import CHECKPOINTS, DEMO, FIXTURES
 from mlx_lm.utils import load_model
 
 import dflash_mlx as dm
-from dflash_mlx.convert import TooFarError, convert_drafter, convert_pair, convert_target
+from dflash_mlx.convert import TooFarError, conversion, convert_drafter, convert_pair, convert_target
 from dflash_mlx.convert.plan import new_plan
 from dflash_mlx.convert.recipes import MODES, RECIPES, Storage, read_recipe
 from dflash_mlx.drafters import load_drafter
@@ -134,6 +134,52 @@ def test_a_result_too_far_from_its_source_is_not_kept(tmp_path: Path) -> None:
     assert convert_target(DEMO / "target", tmp_path / "result", bits=8, max_kl=0.1).folder.is_dir()
     with pytest.raises(dm.RequestError, match="needs the check"):
         convert_target(DEMO / "target", tmp_path / "other", max_kl=1.0, check=False)
+
+
+def without_tokenizer(folder: Path) -> Path:
+    return shutil.copytree(TARGET, folder, ignore=shutil.ignore_patterns("tokenizer*"))
+
+
+def test_a_pair_without_tokenizer_is_converted_with_notes_that_name_the_goal(tmp_path: Path) -> None:
+    made = convert_pair(without_tokenizer(tmp_path / "source"), tmp_path / "pair", DRAFTER)
+    for part, what in zip(made, ("Logits were not compared", "Acceptance was not measured")):
+        assert part.report
+        assert part.report.notes == (f"{what}: {tmp_path / 'pair' / 'target'} has no tokenizer.json.",)
+
+
+def test_a_gate_that_cannot_be_judged_says_why(tmp_path: Path) -> None:
+    with pytest.raises(TooFarError, match=f"cannot be limited.*{tmp_path / 'result'} has no tokenizer"):
+        convert_target(without_tokenizer(tmp_path / "source"), tmp_path / "result", max_kl=1.0)
+
+
+def test_errors_name_the_goal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "write_weights", lambda *_: None)
+    with pytest.raises(dm.DFlashError) as caught:
+        convert_target(TARGET, tmp_path / "result")
+    assert str(tmp_path / "result") in caught.value.message
+
+
+@pytest.mark.parametrize(("how", "kind"), [({"bits": 8}, "mlp"), ({"recipe": "float"}, "mlp"), ({"mode": "mxfp8"}, "recurrent")])
+def test_a_ruined_result_is_noticed(how: dict[str, Any], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, notices, named = conversion.write_weights, list[str](), {"mlp": "mlp.up_proj", "recurrent": "in_proj_qkv"}[kind]
+
+    def ruin(folder: Path, *rest: Any) -> None:
+        write(folder, *rest)
+        file, part = folder / "model.safetensors", "weight" if "recipe" in how else "scales"
+        tensors = {
+            name: w * 0 if f"{named}.{part}" in name else w + 0 if mx.issubdtype(w.dtype, mx.floating) else w
+            for name, w in mx.load(str(file)).items()
+        }
+        mx.eval(tensors)
+        mx.save_safetensors(str(file), tensors, {"format": "mlx"})
+
+    convert_target(TARGET, tmp_path / "well", **how, notice=notices.append)
+    assert not any("error of" in notice for notice in notices)
+    notices.clear()
+    monkeypatch.setattr(conversion, "write_weights", ruin)
+    made = convert_target(TARGET, tmp_path / "result", **how, notice=notices.append)
+    assert any(f"may be ruined: the error of {kind}" in notice for notice in notices)
+    assert made.report and set(notices) <= set(made.report.notes) and notices[0] in (made.folder / "README.md").read_text()
 
 
 @pytest.mark.parametrize("mode", ["mxfp4", "mxfp8", "nvfp4"])
