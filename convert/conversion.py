@@ -1,14 +1,13 @@
 """One conversion, of a target, a drafter or both: plan, write beside the goal, compare with the source, put in place."""
 
 import math
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from dflash_mlx.errors import DFlashError, RequestError
+from dflash_mlx.errors import CheckpointError, DFlashError, RequestError
 
 from .card import write_card
 from .check import Report, doubts
@@ -16,7 +15,7 @@ from .plan import Plan, Row, check_dtype
 from .recipes import Recipe, read_recipe
 from .source import Notice, Source
 from .upload import check_repository, upload
-from .write import ALONE, COPIED, Parts, Progress, check_goal, replacing, write_json, write_sums, write_weights
+from .write import ALONE, COPIED, Parts, Progress, check_goal, replacing, write_json, write_sums, write_weights, writing
 
 
 class TooFarError(DFlashError):
@@ -108,15 +107,17 @@ def read_options(output: str | Path, options: Options, parts: Parts = ALONE) -> 
         raise RequestError("a largest divergence needs the check.", "Leave out --no-check (check=False), or --max-kl.")
     if repository := options.get("upload_repo"):
         check_repository(repository)
-    goal = Path(output).expanduser().resolve()
-    if not options.get("dry_run"):
-        check_goal(goal, options.get("overwrite", False), parts, [])
+    try:
+        goal = Path(output).expanduser().resolve()
+        if not options.get("dry_run"):
+            check_goal(goal, options.get("overwrite", False), parts, [])
+    except (OSError, RuntimeError, ValueError) as error:  # no such user, a name longer than names can be
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise RequestError(f"no folder can be made there ({reason}): {output}.", "Choose another folder.") from error
     return goal, recipe
 
 
-def carry_out(
-    parts: list[Part], goal: Path, recipe: Recipe, options: Options, target: Path | None = None
-) -> list[Conversion]:
+def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options, target: Path | None = None) -> list[Conversion]:
     """Converts the parts into one goal.
 
     Args:
@@ -140,8 +141,9 @@ def carry_out(
                 reports = [_compare(part, temporary, goal, recipe, options) for part in parts]
                 _check_kl(reports, options.get("max_kl"))
             for part, part_rows, report in zip(parts, rows, reports):
-                write_card(temporary / part.folder, part.source, recipe, part_rows, report)
-                write_sums(temporary / part.folder)
+                with writing(temporary / part.folder):
+                    write_card(temporary / part.folder, part.source, recipe, part_rows, report)
+                    write_sums(temporary / part.folder)
         if repository := options.get("upload_repo"):
             upload(goal, repository)
     return [
@@ -151,11 +153,13 @@ def carry_out(
 
 
 def _write(part: Part, folder: Path, options: Options) -> None:
-    folder.mkdir(exist_ok=True)
-    write_json(folder / "config.json", part.plan.config)
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
+        write_json(folder / "config.json", part.plan.config)
     for pattern in COPIED:
         for file in part.source.folder.glob(pattern):
-            shutil.copyfile(file, folder / file.name)
+            if file.is_file():
+                _copy(file, folder)
     write_weights(folder, part.plan, options.get("progress") or (lambda stage, done, total: None))
     part.load(folder)
 
@@ -177,6 +181,15 @@ def _compare(part: Part, temporary: Path, goal: Path, recipe: Recipe, options: O
         (options.get("notice") or (lambda text: None))(doubt)
     notes = [note.replace(str(temporary), str(goal)) for note in report.notes]
     return replace(report, notes=(*notes, *doubted))
+
+
+def _copy(file: Path, folder: Path) -> None:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{file} cannot be read ({error.strerror}).", "Mend its permissions, or get it again.") from error
+    with writing(folder):
+        (folder / file.name).write_bytes(content)
 
 
 def _check_kl(reports: list[Report | None], most: float | None) -> None:

@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -84,24 +84,41 @@ def replacing(goal: Path, overwrite: bool, parts: Parts, size: int) -> Iterator[
         RequestError: the folder exists or cannot be written, or another conversion writes it.
     """
     temporary, replaced = (goal.with_name(f".{goal.name}.{state}") for state in ("converting", "replaced"))
+    absent: list[Path] = []
     try:
-        goal.parent.mkdir(parents=True, exist_ok=True)
+        with writing(goal):
+            absent += (folder for folder in goal.parents if not folder.exists())
+            goal.parent.mkdir(parents=True, exist_ok=True)
         with _locked(goal):
             try:
-                _clean_up(temporary, replaced, goal)
-                check_goal(goal, overwrite, parts, [])
-                _check_disk(goal, size)
-                temporary.mkdir()
+                with writing(goal):
+                    _clean_up(temporary, replaced, goal)
+                    check_goal(goal, overwrite, parts, [])
+                    _check_disk(goal, size)
+                    temporary.mkdir()
                 yield temporary
-                _sync_tree(temporary)
-                check_goal(goal, overwrite, parts, [])  # once more: others had time to put something there
-                _put(temporary, replaced, goal)
+                with writing(goal):
+                    _sync_tree(temporary)
+                    check_goal(goal, overwrite, parts, [])  # once more: others had time to put something there
+                    _put(temporary, replaced, goal)
             except BaseException:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
+    except BaseException:
+        with suppress(OSError):  # not made, or of use to somebody else
+            for folder in absent:
+                folder.rmdir()
+        raise
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Makes a RequestError of an OSError. Only for what writes: what is read, and the caller's functions, fail otherwise."""
+    try:
+        yield
     except OSError as error:
         raise RequestError(
-            f"{goal} cannot be written ({error.strerror or error}).",
+            f"{place} cannot be written ({error.strerror or error}).",
             "Make room or mend the permissions there, or choose another folder.",
         ) from error
 
@@ -113,19 +130,22 @@ def _locked(goal: Path) -> Iterator[None]:
     It is on a file of its own, because the folders change places. Only who holds it removes the file.
     """
     path = goal.with_name(f".{goal.name}.lock")
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    with writing(goal):
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            ours = os.path.samestat(os.fstat(file), path.stat())
-        except (BlockingIOError, FileNotFoundError):
-            ours = False
+        with writing(goal):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                ours = os.path.samestat(os.fstat(file), path.stat())
+            except (BlockingIOError, FileNotFoundError):
+                ours = False
         if not ours:  # locked, or removed just now by whoever had locked it
             raise RequestError(f"another conversion is writing {goal}.", "Wait for it, or choose another folder.")
         try:
             yield
         finally:
-            path.unlink()
+            with suppress(OSError):
+                path.unlink()
     finally:
         os.close(file)
 
@@ -218,13 +238,15 @@ def write_weights(folder: Path, plan: Plan, progress: Progress) -> None:
             done += size
             progress("writing", done, total)
         files |= dict.fromkeys(made, file)
-        try:
-            mx.save_safetensors(str(folder / file), made, {"format": "mlx"})
-        except RuntimeError as error:
-            raise OSError(str(error)) from error
+        with writing(folder):
+            try:
+                mx.save_safetensors(str(folder / file), made, {"format": "mlx"})
+            except RuntimeError as error:
+                raise OSError(str(error)) from error
     if len(shards) > 1:
         index = {"metadata": {"total_size": total}, "weight_map": dict(sorted(files.items()))}
-        write_json(folder / "model.safetensors.index.json", index)
+        with writing(folder):
+            write_json(folder / "model.safetensors.index.json", index)
 
 
 def _shards(plan: Plan) -> list[list[str]]:

@@ -34,8 +34,8 @@ class Disk:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._left: int | None = None
         for place, names in {
-            Path: ("mkdir", "rename", "unlink", "write_text"),
-            shutil: ("copyfile", "rmtree"),
+            Path: ("mkdir", "rename", "unlink", "write_text", "write_bytes"),
+            shutil: ("rmtree",),
             os: ("fsync",),
             mx: ("save_safetensors",),
             write: ("_exchange",),
@@ -301,6 +301,55 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         convert(tmp_path / "goal", group_size=32, progress=interrupt)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_callers_progress_stays_what_it_is(tmp_path: Path) -> None:
+    def fail(stage: str, done: int, total: int) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError):
+        convert(tmp_path / "goal", group_size=32, progress=fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_the_source_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(SOURCE, tmp_path / "source")
+    (tmp_path / "source" / "LICENSE").touch()
+    read = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "LICENSE":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(dm.CheckpointError, match=r"source/LICENSE cannot be read \(Permission denied\)"):
+        convert_target(tmp_path / "source", tmp_path / "goal", group_size=32, check=False)
+
+
+def test_only_files_are_copied(tmp_path: Path) -> None:
+    shutil.copytree(SOURCE, tmp_path / "source")
+    (tmp_path / "source" / "LICENSES").mkdir()
+    (tmp_path / "source" / "LICENSE").write_text("free")
+    result = convert_target(tmp_path / "source", tmp_path / "goal", group_size=32, check=False).folder
+    assert (result / "LICENSE").read_text() == "free" and not (result / "LICENSES").exists()
+
+
+def test_a_failed_run_leaves_no_parent_folders(tmp_path: Path) -> None:
+    def interrupt(stage: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "there").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        convert(tmp_path / "there" / "a" / "b" / "goal", group_size=32, progress=interrupt)
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+@pytest.mark.parametrize(("goal", "problem"), [("~nosuchuser/x", "home directory"), ("x" * 300, "File name too long")])
+def test_a_goal_that_cannot_be_is_refused(goal: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(dm.RequestError, match=rf"no folder can be made there \(.*{problem}\): {goal}"):
+        convert(Path(goal))
 
 
 def test_progress_counts_the_bytes_of_the_result(tmp_path: Path) -> None:
