@@ -35,7 +35,7 @@ class PairConversion(NamedTuple):
 
 
 def convert_target(source: str | Path, output: str | Path, **options: Unpack[Options]) -> Conversion:
-    """Converts a target.
+    """Converts a target. Holds one tensor and one file of the result at a time; but MLX reads a GGUF file whole.
 
     Args:
         source: a folder or a Hub id ("owner/model", "owner/model@revision").
@@ -53,7 +53,7 @@ def convert_target(source: str | Path, output: str | Path, **options: Unpack[Opt
 def convert_drafter(
     source: str | Path, output: str | Path, target: str | Path | None = None, **options: Unpack[Options]
 ) -> Conversion:
-    """Converts a drafter; arguments and errors as those of `convert_target`.
+    """Converts a drafter; arguments, errors and memory as those of `convert_target`; but `check` loads `target` whole.
 
     Args:
         target: the target it was made for, as MLX loads it: it must fit, and acceptance lengths are compared with it.
@@ -74,6 +74,8 @@ def convert_pair(
     source: str | Path, output: str | Path, drafter: str | Path = "auto", **options: Unpack[Options]
 ) -> PairConversion:
     """Converts a target and its drafter, into `target/` and `drafter/` of the output; errors as those of `convert_target`.
+
+    Memory is as there too; but `check` loads the whole target, to measure acceptance.
 
     Args:
         source, drafter: as `load` takes them: "auto" is the known drafter for this target, or the folder's own.
