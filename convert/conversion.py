@@ -138,8 +138,10 @@ def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options, t
             for part in parts:
                 _write(part, temporary / part.folder, options)
             if options.get("check", True):
-                reports = [_compare(part, temporary, goal, recipe, options) for part in parts]
+                reports = [_compare(part, temporary, goal, recipe) for part in parts]
                 _check_kl(reports, options.get("max_kl"))
+                for doubt in [doubt for report in reports if report for doubt in doubts(report, recipe)]:
+                    (options.get("notice") or (lambda text: None))(doubt)
             for part, part_rows, report in zip(parts, rows, reports):
                 with writing(temporary / part.folder):
                     write_card(temporary / part.folder, part.source, recipe, part_rows, report)
@@ -173,14 +175,11 @@ def _named_as(goal: Path, temporary: Path) -> Iterator[None]:
         raise type(error)(error.message.replace(str(temporary), str(goal)), error.hint) from error
 
 
-def _compare(part: Part, temporary: Path, goal: Path, recipe: Recipe, options: Options) -> Report:
+def _compare(part: Part, temporary: Path, goal: Path, recipe: Recipe) -> Report:
     """The comparison with the source; what is implausible in it is among its notes."""
     report = part.compare(temporary)
-    doubted = doubts(report, recipe)
-    for doubt in doubted:
-        (options.get("notice") or (lambda text: None))(doubt)
     notes = [note.replace(str(temporary), str(goal)) for note in report.notes]
-    return replace(report, notes=(*notes, *doubted))
+    return replace(report, notes=(*notes, *doubts(report, recipe)))
 
 
 def _copy(file: Path, folder: Path) -> None:
