@@ -2,7 +2,7 @@
 
 import sys
 import termios
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from prompt_toolkit import PromptSession
@@ -29,38 +29,41 @@ class Keyboard:
     """Asks the user for messages."""
 
     def __init__(self) -> None:
+        self._editing = False
         self._prompt: PromptSession[str] = PromptSession(
             "> ",
             multiline=True,
-            prompt_continuation="  ",
+            prompt_continuation=lambda width, line, wrapped: " " * width,
             history=_Messages(),
             completer=_Commands(),
             # room for the list of completions is kept free only then
             complete_while_typing=Condition(lambda: self._prompt.default_buffer.text.startswith("/")),
             reserve_space_for_menu=5,
-            key_bindings=_bindings(),
+            key_bindings=_bindings(lambda: self._editing),
             input=_Terminal(sys.stdin),
             output=create_output(always_prefer_tty=True),  # stderr, where stdout is none
         )
 
-    def ask(self, default: str = "") -> str:
+    def ask(self, default: str = "", editing: bool = False) -> str:
         """The next message.
 
         Args:
             default: what stands there already.
+            editing: it takes the place of the newest one.
 
         Raises:
             EOFError: Ctrl-D, or the terminal is gone.
-            KeyboardInterrupt: Ctrl-C, where nothing was typed.
+            KeyboardInterrupt: Ctrl-C, where nothing was typed or `editing`.
         """
-        return self._prompt.prompt(default=default)
+        self._editing = editing
+        return self._prompt.prompt(_question(editing), default=default)
 
     def choose(self, question: str, yes: str, no: str) -> bool:
         """Which of two words the user types, or begins to type; Ctrl-C and Ctrl-D are `no`."""
         prompt: PromptSession[str] = PromptSession(question, input=self._prompt.input, output=self._prompt.output)
         try:
             while not (word := prompt.prompt().strip().lower()) or not (yes.startswith(word) or no.startswith(word)):
-                pass
+                note(f"Type {yes} or {no}.")
         except (EOFError, KeyboardInterrupt):
             return False
         return yes.startswith(word)
@@ -69,13 +72,14 @@ class Keyboard:
 class Lines:
     """Asks likewise where the terminal can only show text: a line is a message, unless it ends with a backslash."""
 
-    def ask(self, default: str = "") -> str:
+    def ask(self, default: str = "", editing: bool = False) -> str:
         """As `Keyboard.ask`, but the default can only be shown."""
         if default:
             note(f"it was: {default}")
-        lines = [self._line("> ")]
+        question = _question(editing)
+        lines = [self._line(question)]
         while lines[-1].endswith("\\"):
-            lines[-1:] = [lines[-1][:-1], self._line("  ")]
+            lines[-1:] = [lines[-1][:-1], self._line(" " * len(question))]
         return "\n".join(lines)
 
     def choose(self, question: str, yes: str, no: str) -> bool:
@@ -93,6 +97,10 @@ class Lines:
         if not (line := sys.stdin.readline()):
             raise EOFError
         return line.rstrip("\n")
+
+
+def _question(editing: bool) -> str:
+    return "edit> " if editing else "> "
 
 
 @contextmanager
@@ -169,7 +177,7 @@ class _Commands(Completer):
                 yield Completion(candidate, start_position=-len(word), display_meta=does)
 
 
-def _bindings() -> KeyBindings:
+def _bindings(editing: Callable[[], bool]) -> KeyBindings:
     bindings = KeyBindings()
 
     @bindings.add("enter")
@@ -187,7 +195,7 @@ def _bindings() -> KeyBindings:
 
     @bindings.add("c-c")
     def stop(event: KeyPressEvent) -> None:
-        if event.current_buffer.text:
+        if event.current_buffer.text and not editing():
             event.current_buffer.reset()
         else:
             event.app.exit(exception=KeyboardInterrupt, style="class:aborting")

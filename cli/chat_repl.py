@@ -29,18 +29,22 @@ class Repl:
         """new_reply: makes what shows a reply, for a context of so many tokens."""
         self._conversation, self._keyboard, self._new_reply = conversation, keyboard, new_reply
         self._draft = ""  # what stands at the next prompt already
+        self._editing = False  # whether what comes next takes the place of the newest message
         self._interrupted = False  # whether Ctrl-C came since the last line
         self._warned = False
 
     def run(self) -> None:
         """Answers and obeys. Ends with Ctrl-D, /quit, or, by an exit code of its own, with Ctrl-C twice."""
         while self._conversation.loaded:
+            (draft, self._draft), (editing, self._editing) = (self._draft, ""), (self._editing, False)
             try:
-                draft, self._draft = self._draft, ""
-                line = self._keyboard.ask(draft)
+                line = self._keyboard.ask(draft, editing)
             except EOFError:
                 return
             except KeyboardInterrupt:
+                if editing:
+                    tell("Nothing is edited.")
+                    continue
                 if self._interrupted:
                     raise typer.Exit(130) from None
                 self._interrupted = True
@@ -50,7 +54,7 @@ class Repl:
             try:
                 command = parse(line)
                 if command is None:
-                    self._say(line.strip())
+                    self._say(line.strip(), editing)
                 elif command.name == "quit":
                     return
                 else:
@@ -68,7 +72,7 @@ class Repl:
             return
         conversation = self._conversation
         if conversation.full(text, edit) and not self._make_room(text, edit):
-            self._draft = text
+            self._draft, self._editing = _said(text), edit
             return
         reply = self._new_reply(conversation.capacity)
         chunks = conversation.answer(text, edit, reply.reading)
@@ -117,10 +121,13 @@ class Repl:
         self._say(self._conversation.newest(), edit=True)
 
     def _edit(self, text: str) -> None:
-        self._say(text or self._keyboard.ask(self._conversation.newest()).strip(), edit=True)
+        if text:
+            self._say(text, edit=True)
+        else:
+            self._draft, self._editing = _said(self._conversation.newest()), True
 
     def _undo(self, argument: str) -> None:
-        self._draft = self._conversation.session.undo()
+        self._draft = _said(self._conversation.session.undo())
         tell("Taken back; it stands at the prompt.")
 
     def _clear(self, argument: str) -> None:
@@ -181,6 +188,11 @@ class Repl:
             if (block_size := conversation.settings["block_size"]) != before:
                 tell(f"block_size {block_size}, no longer {before}")
         tell(conversation.title)
+
+
+def _said(message: str) -> str:
+    """A message as it is typed: with a blank before a slash, or it would be a command."""
+    return " " * message.startswith("/") + message
 
 
 def _unicode() -> bool:

@@ -80,7 +80,13 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("/think off", "does not think")
 
     chat.say("/edit")
-    chat.shows("> What is 13 + 4?")
+    chat.shows("edit> What is 13 + 4?")
+    chat.child.send(CTRL_C)  # gives up the edit
+    chat.until("Nothing is edited.", PROMPT)
+    chat.say("/edit")
+    chat.say("\b" * 15 + "/set verify", "verify fast")  # a command, and no edit any more
+    chat.say("/edit")
+    chat.shows("edit> What is 13 + 4?")
     chat.say("\b" * 15 + "What is 20 + 4?", FIGURES)
     chat.say("/undo", "Taken back")
     chat.shows("> What is 20 + 4?")
@@ -168,7 +174,7 @@ def test_forty_columns_without_colours_and_a_context_that_fills_up(small: Path) 
     chat.say("k")
     chat.shows("> What is the anchor?")
     chat.say("", "is full")
-    chat.say("perhaps")  # is neither
+    chat.say("perhaps", "Type drop or keep.")
     chat.say("d", "forgotten", "t/s")
     assert not re.search(r"\x1b\[(\d+;)*[34][0-8](;\d+)*m", chat.screen.raw)  # no colour
     chat.child.close()  # the terminal is gone
@@ -217,7 +223,7 @@ def test_a_dumb_terminal_gets_no_escape_codes() -> None:
     for typed, expected in (
         ("", "/help"),
         ("What is \\\rthe anchor?\r", ANCHOR),
-        ("/edit\r", "it was: What is \nthe anchor?"),
+        ("/edit\r", "it was: What is \nthe anchor?\nedit> "),
         ("What is 3 + 4?\r", "The answer is 7."),
     ):
         chat.child.send(typed)
