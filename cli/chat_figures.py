@@ -23,8 +23,9 @@ def status_line(statistics: "Statistics", rows: int, capacity: int, columns: int
     speed, length = f"{statistics.tokens_per_second:.1f}", f"{statistics.acceptance_length:.2f}"
     gigabytes = statistics.peak_memory_bytes / GB
     memory = f"{gigabytes:.1f} GB" if gigabytes >= 1 else f"{1000 * gigabytes:.0f} MB"
+    mode = "spec" if statistics.mode == "speculative" else statistics.mode
     parts = [f"{speed} tok/s", f"acceptance length {length}", f"block size {rows}", statistics.mode, f"context {used}", memory]
-    brief = [f"{speed} t/s", f"τ{length}", f"b{rows}", statistics.mode[:4], used, memory.replace(" ", "")]
+    brief = [f"{speed} t/s", f"τ{length}", f"b{rows}", mode, used, memory.replace(" ", "")]
     if ending:
         parts, brief = [ending, *parts], [ending, *brief]
     for i in reversed(range(len(parts))):

@@ -1,5 +1,7 @@
 """Figures of replies in a line, as a picture, and in words; and what commands there are."""
 
+from dataclasses import replace
+
 import pytest
 
 from dflash_mlx import RequestError, Statistics
@@ -30,6 +32,12 @@ def test_a_wide_terminal_gets_the_figures_in_words():
 
 def test_forty_columns_have_room_for_all_figures():
     assert status_line(REPLY, 4, 32768, 40) == "45.3 t/s τ2.99 b4 spec 1.5k/32.8k 17.3GB"
+
+
+@pytest.mark.parametrize("columns", [20, 30, 40, 60, 100])
+def test_plain_is_a_whole_word_or_left_out(columns):
+    line = status_line(replace(REPLY, mode="plain"), 1, 32768, columns)
+    assert len(line) <= columns and (" plain" in line if columns > 20 else "plai" not in line)
 
 
 def test_no_status_line_is_wider_than_the_terminal():
