@@ -143,15 +143,15 @@ class Text:
         self._terminal = sys.stdout.isatty()
         self._show_drafts, self._quiet = show_drafts, quiet
         self._started, self._line_open = False, False
+        self._explained, self._drafted = False, False
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a character that stdout's encoding lacks is no reason to stop
 
     def chunk(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
-        if self._show_drafts and not self._started and not self._quiet:
-            accepted, own = ("green", "yellow") if self._colours else ("[in brackets]", "outside")
-            note(f"{accepted}: drafts that the target accepted; {own}: the target's own tokens")
-        self._started = True
+        if not self._started and chunk.statistics.mode == "speculative":
+            self._explain()
+        self._started, self._drafted = True, self._drafted or bool(chunk.drafted)
         text = chunk.thinking + chunk.text
         if text:
             self._line_open = not text.endswith("\n")
@@ -161,8 +161,19 @@ class Text:
         """Ends the last line and sums up, where there is something to sum up."""
         if self._line_open:
             write("\n")
+        if self._drafted:
+            self._explain()
+        elif self._show_drafts and statistics is not None and not self._quiet:
+            note("nothing was drafted: try --block-size 4, with a drafter")
         if statistics is not None and not self._quiet:
             note(summary(finish_reason, statistics))
+
+    def _explain(self) -> None:
+        """Gives the picture's legend, once: before the text, or where drafts began only later, behind it."""
+        if self._show_drafts and not self._quiet and not self._explained:
+            accepted, own = ("green", "yellow") if self._colours else ("[in brackets]", "outside")
+            note(f"{accepted}: drafts that the target accepted; {own}: the target's own tokens")
+        self._explained = True
 
     def _picture(self, chunk: "Chunk") -> str:
         accepted = self._safe("".join(chunk.pieces[: chunk.accepted]))

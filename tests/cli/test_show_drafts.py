@@ -95,7 +95,9 @@ def test_quiet_shows_no_progress_on_a_terminal(demo):
 
 
 def test_show_drafts_without_a_drafter_marks_nothing(run, demo):
-    assert run("generate", PROMPT, "--show-drafts", "--drafter", "none").out == demo.generate(PROMPT).text + "\n"
+    code, out, err = run("generate", PROMPT, "--show-drafts", "--drafter", "none")
+    assert (code, out) == (0, demo.generate(PROMPT).text + "\n")
+    assert "nothing was drafted: try --block-size 4" in err and "brackets" not in err
 
 
 def test_newlines_wide_characters_and_markup_survive_the_picture(capsys):
