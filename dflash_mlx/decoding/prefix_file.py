@@ -103,7 +103,7 @@ def load(
             _read(sequence, cache.checkpoints)
     except (TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(
-            f"{path} is damaged, or no saved prefix at all ({error}).",
+            f"{path} is damaged, or nothing that dflash-mlx saved ({error}).",
             "Give one that dflash-mlx wrote, or the name of a new one.",
         ) from error
     return Conversation(saved.messages, saved.template)

@@ -221,7 +221,7 @@ def test_a_prompt_cache_of_another_pair_is_refused(run, tmp_path):
         (["--raw", "--system", "Answer briefly."], "--system"),
         (["--prompt-cache", "no/folder/cache"], "no/folder"),
         (["--prompt-cache", "."], "is no file"),
-        (["--prompt-cache", __file__], "test_generate.py is damaged, or no saved prefix"),
+        (["--prompt-cache", __file__], "test_generate.py is damaged, or nothing that dflash-mlx saved"),
         (["--model", "no/where/to/be/found"], "no/where/to/be/found"),
         (["--model", "owner/model"], "owner/model"),
         (["--drafter", "no/where/to/be/found"], "no/where/to/be/found"),
