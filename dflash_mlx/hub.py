@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -240,7 +241,8 @@ def _unreachable(name: str, error: Exception | None) -> DFlashError:
 
 def _no_folder(name: str | Path) -> ModelNotFoundError:
     pair = find(name)
-    hint = f"Did you mean {pair.target}?" if pair else f'Check the path, or give a Hub id like owner/model, or "{DEMO}".'
+    near = pair.target if pair else next(iter(get_close_matches(str(name).lower(), [DEMO])), None)
+    hint = f"Did you mean {near}?" if near else f'Check the path, or give a Hub id like owner/model, or "{DEMO}".'
     return ModelNotFoundError(f"there is no folder {name}.", hint)
 
 

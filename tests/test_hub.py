@@ -139,6 +139,8 @@ def test_a_partial_snapshot_offline_names_what_is_missing(hub, offline, listed, 
         ("owner/gguf", "owner/gguf has no config.json with model*.safetensors", "safetensors format"),
         ("owner/a--b", "the Hub has no repository owner/a--b", "spelling"),
         ("no/such/folder", "there is no folder no/such/folder", "Hub id like owner/model"),
+        ("dmeo", "there is no folder dmeo", "Did you mean demo?"),
+        ("Demo", "there is no folder Demo", "Did you mean demo?"),
         ("owner/model@", "there is no folder owner/model@", "Hub id like owner/model"),
     ],
 )
