@@ -274,14 +274,21 @@ def _made(name: str, weight: mx.array, storage: Storage | None) -> Weights:
         step = max(1, PIECE * len(weight) // weight.nbytes)
         pieces = []
         for start in range(0, len(weight), step):
-            pieces.append(mx.quantize(weight[start : start + step], storage.group_size, storage.bits, storage.mode))
+            piece = weight[start : start + step]
+            _check_finite(name, piece)  # itself: what quantising makes of NaN can be finite
+            pieces.append(mx.quantize(piece, storage.group_size, storage.bits, storage.mode))
             mx.eval(pieces[-1])
         path = name.removesuffix("weight")
         made = {f"{path}{part}": mx.concatenate(list(of)) for part, of in zip(("weight", "scales", "biases"), zip(*pieces))}
         mx.eval(made)
-    if not all(mx.isfinite(w).all().item() for w in made.values() if mx.issubdtype(w.dtype, mx.floating)):
-        raise CheckpointError(f"{name} holds NaN or infinity.", "Get the model's files again.")
+    for part in made.values():
+        _check_finite(name, part)
     return made
+
+
+def _check_finite(name: str, values: mx.array) -> None:
+    if mx.issubdtype(values.dtype, mx.floating) and not mx.isfinite(values).all().item():
+        raise CheckpointError(f"{name} holds NaN or infinity.", "Get the model's files again.")
 
 
 def write_json(file: Path, content: object) -> None:

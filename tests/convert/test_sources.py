@@ -256,6 +256,17 @@ def test_a_damaged_source_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
 
 
+@pytest.mark.parametrize("mode", ["affine", "mxfp4", "mxfp8", "nvfp4"])
+@pytest.mark.parametrize("number", [mx.nan, mx.inf])
+def test_no_mode_hides_numbers_that_are_none(number: float, mode: str, tmp_path: Path) -> None:
+    source = shutil.copytree(CHECKPOINTS / "target_qwen3", tmp_path / "source")
+    weights, name = read(source), "model.layers.0.self_attn.q_proj.weight"
+    weights[name] = mx.where(mx.arange(64) == 5, number, weights[name])
+    mx.save_safetensors(str(source / "model.safetensors"), weights)
+    with pytest.raises(dm.CheckpointError, match=f"{name} holds NaN or infinity"):
+        convert_target(source, tmp_path / "result", mode=mode, check=False)
+
+
 def test_a_group_size_that_does_not_divide_is_refused_with_those_that_do(tmp_path: Path) -> None:
     with pytest.raises(dm.RequestError, match=r"embed_tokens has rows of 32 weights.* Use a group size of 32\."):
         convert_target(PUBLISHED / "qwen3", tmp_path / "result")
