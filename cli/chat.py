@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -26,6 +26,7 @@ from .options import (
     Seed,
     System,
     Temperature,
+    Thinking,
     TopK,
     TopP,
     Verify,
@@ -57,10 +58,7 @@ def chat(
     verify: Verify = "fast",
     kernels: Kernels = "auto",
     system: System = None,
-    thinking: Annotated[
-        bool | None,
-        typer.Option("--think/--no-think", help="Whether the model thinks before it answers.", show_default=False),
-    ] = None,
+    thinking: Thinking = None,
     force: Force = False,
 ) -> None:
     """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""

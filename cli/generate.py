@@ -25,6 +25,7 @@ from .options import (
     Seed,
     System,
     Temperature,
+    Thinking,
     TopK,
     TopP,
     Verify,
@@ -56,6 +57,7 @@ def generate(
     verify: Verify = "fast",
     kernels: Kernels = "auto",
     system: System = None,
+    thinking: Thinking = None,
     raw: Annotated[bool, typer.Option("--raw", help="Continue the prompt as it is, without the chat template.")] = False,
     stop: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="Stop before TEXT; may be given several times.", show_default=False)
@@ -82,6 +84,8 @@ def generate(
         raise RequestError("--json and --show-drafts exclude each other.", "Drop one: the JSON tells which tokens were drafts.")
     if raw and system is not None:
         raise RequestError("--system has no place in a --raw prompt.", "Drop one, or write the system message into the prompt.")
+    if raw and thinking is not None:
+        raise RequestError("--think and --no-think have no place with --raw.", "Drop one: they speak to the chat template.")
     if "" in (stop or ()):
         raise RequestError('--stop "" would stop before the first token.', "Give the text to stop at, or drop the option.")
     text = _read_prompt(prompt)
@@ -109,7 +113,7 @@ def generate(
     output = JsonLines() if json else Text(show_drafts, quiet)
     last: Chunk | None = None
     try:
-        with closing(_chunks(model, quiet or json, pair, sampling, request)) as chunks:
+        with closing(_chunks(model, quiet or json, thinking, pair, sampling, request)) as chunks:
             for last in chunks:
                 output.chunk(last)
     except KeyboardInterrupt:
@@ -140,7 +144,12 @@ def _read_prompt(argument: str | None) -> str:
 
 
 def _chunks(
-    model: str | None, quiet: bool, pair: dict[str, Any], sampling: dict[str, Any], request: dict[str, Any]
+    model: str | None,
+    quiet: bool,
+    thinking: bool | None,
+    pair: dict[str, Any],
+    sampling: dict[str, Any],
+    request: dict[str, Any],
 ) -> "Generator[Chunk]":
     """Loads the pair and answers, under a progress display that is gone before the first chunk."""
     with Progress(quiet) as progress:
@@ -162,6 +171,10 @@ def _chunks(
         if idle and settings.temperature == 0 and not quiet:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
             note(f"{options}: no effect at temperature 0. Add --temperature 0.7, for example.")
+        if thinking is not None:
+            if not loaded.tokenizer.knows("enable_thinking"):
+                raise RequestError("this model's chat template knows no choice of thinking or not.", "Leave it as it is.")
+            request["prompt"] = loaded.tokenizer.encode(request["prompt"], enable_thinking=thinking)
         stream = loaded.stream(**request, sampling=settings, progress=progress.prefill)
         if request["block_size"] == "auto":
             loaded.calibrate(request["verify"], progress.measuring)

@@ -126,10 +126,14 @@ Kernels = Annotated[
     typer.Option(
         parser=_kernels,
         metavar="auto|mlx|NAME,...",
-        help="Metal kernels: auto takes those that are right and faster on this machine, as tried; mlx takes none.",
+        help="Metal kernels (named in README): auto takes those right and faster on this machine, as tried; mlx takes none.",
     ),
 ]
 System = Annotated[str | None, typer.Option(metavar="TEXT", help="System message before the prompt.")]
+Thinking = Annotated[
+    bool | None,
+    typer.Option("--think/--no-think", help="Whether the model thinks before it answers.", show_default=False),
+]
 Force = Annotated[bool, typer.Option("--force", help="Do not ask whether model and context fit into this machine's memory.")]
 
 
