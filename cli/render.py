@@ -106,7 +106,7 @@ class Progress:
     def measuring(self, done: int, total: int) -> None:
         """The `progress` of `Pair.calibrate`."""
         if done == 0 and not self._quiet:
-            note("measuring what passes cost on this machine: once for each pair.")
+            note("measuring what passes cost on this machine: once for each pair, if nothing disturbs it.")
         self._show("measuring", done, total)
 
     def comparing(self, done: int, total: int) -> None:
