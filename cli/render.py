@@ -1,5 +1,6 @@
 """How an answer looks: as text, as a picture of its drafts, as JSON lines; and what stderr tells beside it."""
 
+import errno
 import io
 import json
 import math
@@ -31,7 +32,8 @@ def write(text: str) -> None:
         raise typer.Exit(0) from None
     except OSError as error:
         abandon(sys.stdout)
-        note(f"error: stdout cannot be written ({error.strerror}).\nMake room, or send the text elsewhere.")
+        if error.errno != errno.EIO:  # so it is where a terminal has disappeared: nobody is left to tell
+            note(f"error: stdout cannot be written ({error.strerror}).\nMake room, or send the text elsewhere.")
         raise typer.Exit(1) from None
 
 
