@@ -8,7 +8,7 @@ from dflash_mlx.decoding.sequence import Checkpoint, TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.targets import Target
 
-MOST = 24  # checkpoints: two or three a turn; with more, memory would grow with every one
+MOST = 16  # checkpoints: two or three a turn; without a limit, memory would grow with every one
 
 
 class PrefixCache:
