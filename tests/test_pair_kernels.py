@@ -9,6 +9,7 @@ from dflash_mlx.buffers import GROWTH
 from dflash_mlx.decoding import calibration
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.kernel_choice import Choice
+from dflash_mlx.decoding.whole_cycles import use_kernels
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels.record import Entry
 from dflash_mlx.kernels.verify_attention import FROM
@@ -43,6 +44,17 @@ def test_costs_are_those_with_the_kernels_in_use(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(pair_module, "source_of", lambda name: "new")
     chosen(monkeypatch, CHOSEN).calibrate()
     assert files[0] == files[3] and len(set(files)) == 4
+
+
+def test_kernels_that_are_in_use_already_leave_what_is_compiled() -> None:
+    pair = dm.load(TARGET, DRAFTER)
+    assert pair.drafter
+    layer = pair.target.layers[0]  # type: ignore[attr-defined]
+    compiled = pair.drafter._compiled_block, layer._compiled
+    use_kernels(pair.target, pair.drafter, Kernels())
+    assert pair.drafter._compiled_block is compiled[0] and layer._compiled is compiled[1]
+    use_kernels(pair.target, pair.drafter, CHOSEN.kernels)
+    assert pair.drafter._compiled_block is not compiled[0] and layer._compiled is not compiled[1]
 
 
 def test_costs_of_long_contexts_are_those_with_attention_s_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

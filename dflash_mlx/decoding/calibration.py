@@ -68,7 +68,7 @@ def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[
             if sequence is None or GROWTH - sequence.position % GROWTH < CYCLES * width:  # buffers shall not grow meanwhile
                 sequence = TokenSequence(target, drafter, exact)
                 anchor = prefill(sequence, [0, 1, 2], sampler)
-            timer = _Timer(width)
+            timer = TimedBlockSize(width)
             for cycle in islice(run(sequence, anchor, sampler, timer, CYCLES * width, len), CYCLES):
                 anchor = mx.array(cycle.token_ids[-1:], mx.int32)
             seconds.setdefault(width, []).extend(timer.seconds[1:])
@@ -79,14 +79,14 @@ def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[
     return _calibration(target, drafter, exact, seconds)
 
 
-class _Timer:
+class TimedBlockSize:
     """One block size, and the seconds of its cycles."""
 
     def __init__(self, block_size: int) -> None:
-        self.block_size, self.seconds = block_size, list[float]()
+        self._block_size, self.seconds = block_size, list[float]()
 
     def next(self, position: int) -> int:
-        return self.block_size
+        return self._block_size
 
     def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
         self.seconds.append(seconds)

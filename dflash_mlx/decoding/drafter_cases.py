@@ -11,7 +11,7 @@ from dflash_mlx.buffers import GROWTH
 from dflash_mlx.decoding.case_inputs import COPIES, Found, after, name_of, random_arrays
 from dflash_mlx.drafters import DFlash, DFlash2
 from dflash_mlx.drafters.dflash import GREEDY
-from dflash_mlx.drafters.injection import frequencies
+from dflash_mlx.drafters.injection import frequencies, scaled_norms
 from dflash_mlx.kernels import candidates, inject_kv
 from dflash_mlx.kernels.tuning import Case
 
@@ -30,8 +30,7 @@ def of_injection(drafter: DFlash, rows: int) -> Iterator[Found]:
         return
     caches = drafter.new_context(GROWTH).layers
     capacities = mx.array([cache.capacity for cache in caches], mx.int32)
-    norms = mx.stack([layer.self_attn.k_norm.weight for layer in drafter.layers]).astype(mx.float32)
-    norms = norms * getattr(attention.rope, "mscale", 1.0)
+    norms = scaled_norms([layer.self_attn for layer in drafter.layers])
     position, width = mx.array([100], mx.int32), 2 * kv_heads * head_dim
     context, block, buffer = (1, rows, (last + 1) * width), (1, rows, width), caches[0].keys.shape
 

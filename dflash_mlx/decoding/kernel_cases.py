@@ -16,12 +16,14 @@ from dflash_mlx.decoding.case_inputs import COPIES, Found, after, name_of, rando
 from dflash_mlx.decoding.drafter_cases import of_candidates, of_injection
 from dflash_mlx.decoding.recurrence_cases import of_recurrence
 from dflash_mlx.drafters import DFlash
-from dflash_mlx.kernels import MAX_ROWS, verify_attention
+from dflash_mlx.kernels import MAX_ROWS, Kernels, verify_attention
 from dflash_mlx.kernels.tuning import Case
-from dflash_mlx.kernels.verify_matmul import kernel_for, verify_linear
+from dflash_mlx.kernels.verify_matmul import kernel_for, project, verify_linear
 from dflash_mlx.targets.transformer import TransformerTarget
 
 ROWS = (1, 2, 4, 6, 8, 12, MAX_ROWS)  # at which kernels are timed, beside the widest; those between follow the nearest
+
+_by_mlx = partial(project, kernels=Kernels())
 
 
 def cases_of(target: TransformerTarget, drafter: DFlash | None) -> Iterator[Found]:
@@ -68,9 +70,9 @@ def _matmuls(name: str, layers: Sequence[tuple[nn.Module, mx.Dtype]], rows: int)
             inputs=partial(_rows_for, alike[:COPIES], (1, rows, inputs), dtype),
             ours=partial(verify_linear, exact=exact),
             # exact verification does without the kernel what plain decoding does, row after row
-            mlx=_one_by_one if exact else _call,
+            mlx=_one_by_one if exact else _by_mlx,
             link=lambda arguments, y: (arguments[0], after(arguments[1], y)),
-            reference=_call,
+            reference=_by_mlx,
             bits=_one_by_one if exact else None,
         )
         yield name, case
@@ -110,10 +112,5 @@ def _rows_for(layers: list[nn.Module], shape: tuple[int, ...], dtype: mx.Dtype) 
     return [(layer, x) for layer, (x,) in zip(layers, random_arrays(len(layers), dtype, [shape]))]
 
 
-def _call(layer: nn.Module, x: mx.array) -> mx.array:
-    y: mx.array = layer.as_linear(x) if isinstance(layer, nn.QuantizedEmbedding) else layer(x)
-    return y
-
-
 def _one_by_one(layer: nn.Module, x: mx.array) -> mx.array:
-    return mx.concatenate([_call(layer, row) for row in mx.split(x, x.shape[1], axis=1)], axis=1)
+    return mx.concatenate([_by_mlx(layer, row) for row in mx.split(x, x.shape[1], axis=1)], axis=1)

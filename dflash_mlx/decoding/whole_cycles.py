@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeVar
 import mlx.core as mx
 
 from dflash_mlx.buffers import GROWTH
+from dflash_mlx.decoding.calibration import TimedBlockSize
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
@@ -29,10 +30,10 @@ Result = TypeVar("Result")
 
 
 def use_kernels(target: Target, drafter: DFlash | None, kernels: Kernels) -> None:
-    """Has a pair compute with these kernels from now on."""
-    target.use_kernels(kernels)
-    if drafter:
-        drafter.use_kernels(kernels)
+    """Has a pair compute with these kernels from now on. If they are those in use, what is compiled stays."""
+    for model in (target, drafter) if drafter else (target,):
+        if model.kernels != kernels:
+            model.use_kernels(kernels)
 
 
 class Against(NamedTuple):
@@ -122,26 +123,14 @@ def _slower(what: str, ours: list[float], theirs: list[float]) -> Against | None
     return Against("slower", f"{what} are slower: {ours_ms:.2f} ms, not {theirs_ms:.2f} ms")
 
 
-class _Width:
-    """One block size, and the seconds of its cycles."""
-
-    def __init__(self, block_size: int) -> None:
-        self._block_size, self.seconds = block_size, list[float]()
-
-    def next(self, position: int) -> int:
-        return self._block_size
-
-    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
-        self.seconds.append(seconds)
-
-
 def _prompt(target: TransformerTarget) -> list[int]:
     return [7919 * i % target.config.vocab_size for i in range(1, PROMPT_TOKENS + 1)]
 
 
 def _cycles(target: TransformerTarget, drafter: DFlash | None, width: int, exact: bool) -> tuple[list[int], list[float]]:
     """The tokens of a few cycles behind the prompt, and the seconds of each."""
-    sampler, sequence, sizes = Sampler(Sampling(), target.config.vocab_size), TokenSequence(target, drafter, exact), _Width(width)
+    sampler, sequence = Sampler(Sampling(), target.config.vocab_size), TokenSequence(target, drafter, exact)
+    sizes = TimedBlockSize(width)
     count = CYCLES // 2 if exact else CYCLES
     anchor = prefill(sequence, _prompt(target), sampler)
     tokens: list[int] = anchor.tolist()  # type: ignore[assignment]

@@ -38,8 +38,7 @@ class Injection:
         rope = self._attentions[0].rope
         self._frequencies = frequencies(rope) if "inject_kv" in kernels.rows else None
         if self._frequencies is not None:
-            norms = mx.stack([attention.k_norm.weight for attention in self._attentions])
-            self._norms = norms.astype(mx.float32) * getattr(rope, "mscale", 1.0)  # yarn's factor on the rows
+            self._norms = scaled_norms(self._attentions)
             mx.eval(self._norms, self._frequencies)
 
     @property
@@ -103,6 +102,12 @@ class Injection:
             attention.kv_heads,
             layer,
         )
+
+
+def scaled_norms(attentions: list[Attention]) -> mx.array:
+    """Each layer's k_norm weight, float32 `[layers, head_dim]`, with yarn's factor on the rows, where RoPE has one."""
+    norms = mx.stack([attention.k_norm.weight for attention in attentions]).astype(mx.float32)
+    return norms * getattr(attentions[0].rope, "mscale", 1.0)
 
 
 def frequencies(rope: nn.Module) -> mx.array | None:

@@ -16,6 +16,7 @@ from fake_metal import TICK, FakeMetal
 from bench.synthetic import Geometry, write_pair
 from dflash_mlx import user_cache
 from dflash_mlx.decoding import kernel_cases, kernel_choice, whole_cycles
+from dflash_mlx.decoding.calibration import TimedBlockSize
 from dflash_mlx.decoding.kernel_choice import Choice, choose
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
@@ -259,7 +260,7 @@ def test_every_form_of_a_kernel_that_answers_use_was_compared(
             sampler = Sampler(Sampling(temperature=temperature, seed=1), target.config.vocab_size)
             sequence = TokenSequence(target, drafter)
             anchor = prefill(sequence, list(range(2 * width)), sampler)
-            list(islice(run(sequence, anchor, sampler, whole_cycles._Width(width), 20, lambda tokens: 1), 3))
+            list(islice(run(sequence, anchor, sampler, TimedBlockSize(width), 20, lambda tokens: 1), 3))
     use_kernels(*pair, Kernels())
     assert {name for name, _ in metal.forms} > {"inject_kv", "candidates_walk", "verify_attention"} and metal.forms <= compared
 
