@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -30,6 +30,7 @@ from .options import (
     TopK,
     TopP,
     Verify,
+    chosen,
     default_model,
     tell_of_kernels,
 )
@@ -62,17 +63,8 @@ def chat(
     force: Force = False,
 ) -> None:
     """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""
-    sampling: dict[str, Any] = {
-        "temperature": temperature,
-        "top_p": top_p,
-        "top_k": top_k,
-        "min_p": min_p,
-        "repetition_penalty": repetition_penalty,
-        "presence_penalty": presence_penalty,
-        "seed": seed,
-    }
-    given = {name: value for name, value in sampling.items() if value is not None}
-    chosen = given | {"max_tokens": max_tokens, "block_size": block_size, "verify": verify}
+    given = chosen(locals())
+    settings = given | {"max_tokens": max_tokens, "block_size": block_size, "verify": verify}
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a character that its encoding lacks is no reason to stop
@@ -91,7 +83,7 @@ def chat(
             pair = dflash_mlx.load(model, drafter, drafter_bits, force, tell, kernels)
             tell_of_kernels(pair)
             if block_size == "auto":
-                pair.calibrate(chosen["verify"], progress.measuring)
+                pair.calibrate(settings["verify"], progress.measuring)
         return pair
 
     logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who wants to talk
@@ -101,7 +93,7 @@ def chat(
     from .chat_conversation import Conversation
 
     names = default_model(quiet=False) if model is None else model, None if drafter == "none" else drafter
-    conversation = Conversation(load, *names, chosen, system, thinking)
+    conversation = Conversation(load, *names, settings, system, thinking)
     if talks:
         _talk(conversation)
     else:

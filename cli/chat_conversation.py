@@ -14,12 +14,12 @@ from dflash_mlx.errors import DFlashError, MemoryBudgetError, RequestError
 from dflash_mlx.text import Thinking
 
 from .chat_commands import nearest
+from .options import SAMPLING
 
 if TYPE_CHECKING:
     from dflash_mlx import Chunk, Pair, Sampling, Statistics
     from dflash_mlx.session import Session
 
-SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed")
 SETTINGS = (*SAMPLING, "max_tokens", "block_size", "verify", "effort")
 EFFORT = "reasoning_effort"  # what templates that know it call it
 REPLY = 256  # tokens that a reply must have room for; fewer where it may not have so many, or the context is tiny

@@ -29,6 +29,7 @@ from .options import (
     TopK,
     TopP,
     Verify,
+    chosen,
     default_model,
     tell_of_kernels,
 )
@@ -100,16 +101,7 @@ def generate(
         "stop": tuple(stop or ()),
         "prompt_cache": prompt_cache,
     }
-    sampling = {
-        "temperature": temperature,
-        "top_p": top_p,
-        "top_k": top_k,
-        "min_p": min_p,
-        "repetition_penalty": repetition_penalty,
-        "presence_penalty": presence_penalty,
-        "seed": seed,
-    }
-
+    sampling = chosen(locals())
     output = JsonLines() if json else Text(show_drafts, quiet)
     last: Chunk | None = None
     try:
@@ -159,15 +151,14 @@ def _chunks(
         from dflash_mlx.decoding.sampling import check_sampling
 
         # before a model is loaded for nothing
-        given = {name: value for name, value in sampling.items() if value is not None}
-        check_sampling(dflash_mlx.Sampling(**given))
+        check_sampling(dflash_mlx.Sampling(**sampling))
         file = request["prompt_cache"]
         written = file is not None and not tensor_file.find(file).exists()
         loaded = dflash_mlx.load(default_model(quiet) if model is None else model, **pair, progress=progress.loading)
         if not quiet:
             tell_of_kernels(loaded)
-        settings = replace(loaded.default_sampling, **given)
-        idle = [name for name in ("top_p", "top_k", "min_p", "seed") if name in given]
+        settings = replace(loaded.default_sampling, **sampling)
+        idle = [name for name in ("top_p", "top_k", "min_p", "seed") if name in sampling]
         if idle and settings.temperature == 0 and not quiet:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
             note(f"{options}: no effect at temperature 0. Add --temperature 0.7, for example.")

@@ -1,6 +1,6 @@
 """Options that several commands have, and the model for who names none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -57,6 +57,8 @@ def _number(option: str, example: str, help: str) -> Any:
 def _whole(option: str, example: str, help: str) -> Any:
     return _option(help, "N", _parser(option, int, "a whole number", example))
 
+
+SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed")
 
 Model = Annotated[
     str | None,
@@ -135,6 +137,11 @@ Thinking = Annotated[
     typer.Option("--think/--no-think", help="Whether the model thinks before it answers.", show_default=False),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Do not ask whether model and context fit into this machine's memory.")]
+
+
+def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a command's options, those of `Sampling` that were given."""
+    return {name: values[name] for name in SAMPLING if values[name] is not None}
 
 
 def default_model(quiet: bool) -> str:
