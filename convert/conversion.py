@@ -15,7 +15,8 @@ from .plan import Plan, Row, check_dtype
 from .recipes import Recipe, read_recipe
 from .source import Notice, Source
 from .upload import check_repository, upload
-from .write import ALONE, COPIED, Parts, Progress, check_goal, replacing, write_json, write_sums, write_weights, writing
+from .weights import write_weights
+from .write import ALONE, COPIED, Parts, Progress, check_goal, replacing, write_json, write_sums, writing
 
 
 class TooFarError(DFlashError):
@@ -138,10 +139,9 @@ def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options, t
             for part in parts:
                 _write(part, temporary / part.folder, options)
             if options.get("check", True):
-                reports = [_compare(part, temporary, goal, recipe) for part in parts]
-                _check_kl(reports, options.get("max_kl"))
-                for doubt in [doubt for report in reports if report for doubt in doubts(report, recipe)]:
-                    (options.get("notice") or (lambda text: None))(doubt)
+                compared = [_compare(part, temporary, goal) for part in parts]
+                _check_kl(compared, options.get("max_kl"))
+                reports = [_doubted(report, recipe, options.get("notice")) for report in compared]
             for part, part_rows, report in zip(parts, rows, reports):
                 with writing(temporary / part.folder):
                     write_card(temporary / part.folder, part.source, recipe, part_rows, report)
@@ -175,11 +175,19 @@ def _named_as(goal: Path, temporary: Path) -> Iterator[None]:
         raise type(error)(error.message.replace(str(temporary), str(goal)), error.hint) from error
 
 
-def _compare(part: Part, temporary: Path, goal: Path, recipe: Recipe) -> Report:
-    """The comparison with the source; what is implausible in it is among its notes."""
+def _compare(part: Part, temporary: Path, goal: Path) -> Report:
+    """The comparison with the source, which names the goal, as errors do."""
     report = part.compare(temporary)
-    notes = [note.replace(str(temporary), str(goal)) for note in report.notes]
-    return replace(report, notes=(*notes, *doubts(report, recipe)))
+    return replace(report, notes=tuple(note.replace(str(temporary), str(goal)) for note in report.notes))
+
+
+def _doubted(report: Report, recipe: Recipe, notice: Notice | None) -> Report:
+    """The report with what is implausible in it among its notes, of which notice is given too."""
+    found = doubts(report, recipe)
+    if notice:
+        for doubt in found:
+            notice(doubt)
+    return replace(report, notes=(*report.notes, *found))
 
 
 def _copy(file: Path, folder: Path) -> None:
@@ -191,9 +199,9 @@ def _copy(file: Path, folder: Path) -> None:
         (folder / file.name).write_bytes(content)
 
 
-def _check_kl(reports: list[Report | None], most: float | None) -> None:
-    notes = [note for report in reports if report for note in report.notes if note.startswith("Logits")]
-    found = [report.kl for report in reports if report and report.kl is not None]
+def _check_kl(reports: list[Report], most: float | None) -> None:
+    notes = [note for report in reports for note in report.notes if note.startswith("Logits")]
+    found = [report.kl for report in reports if report.kl is not None]
     if most is not None and not found:
         raise TooFarError(" ".join(["the divergence cannot be limited.", *notes]), "Leave out --max-kl, or mend that.")
     if most is not None and max(found) > most:

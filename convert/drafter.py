@@ -9,7 +9,7 @@ from dflash_mlx.errors import RequestError
 
 from . import check
 from .conversion import Options, Part
-from .models import OF_THE_TARGET, check_is_drafter
+from .models import drafter_weights
 from .plan import new_plan
 from .recipes import Recipe
 from .source import Source
@@ -32,8 +32,7 @@ def drafter_part(source: Source, recipe: Recipe, folder: str, options: Options, 
         CheckpointError: weights and config.json contradict each other.
         RequestError: see `plan.new_plan`.
     """
-    check_is_drafter(source)
-    weights = {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
+    weights = drafter_weights(source)
     source.weights.clear()  # from here on the plan alone holds them: what is read must not stay
     config = {key: "bfloat16" if "dtype" in key and entry == "float16" else entry for key, entry in source.config.items()}
     model = assemble(source.folder, config, weights)

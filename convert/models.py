@@ -5,7 +5,7 @@ from copy import deepcopy
 from pathlib import Path
 
 from dflash_mlx import drafters, targets
-from dflash_mlx.checkpoint import is_drafter
+from dflash_mlx.checkpoint import Weights, is_drafter
 from dflash_mlx.errors import UnsupportedModelError
 from dflash_mlx.fit import check_fit
 
@@ -23,17 +23,16 @@ def source_target(folder: Path) -> targets.Target:
 def source_drafter(folder: Path) -> drafters.DFlash:
     """The drafter of a source, ready to draft; errors as those of `open_source` and `load_drafter`."""
     source = open_source(folder)
-    check_is_drafter(source)
-    weights = {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
-    drafter = drafters.assemble(source.folder, source.config, weights)
+    drafter = drafters.assemble(source.folder, source.config, drafter_weights(source))
     drafter.fuse()
     return drafter
 
 
-def check_is_drafter(source: Source) -> None:
-    """Raises UnsupportedModelError where a source is none."""
+def drafter_weights(source: Source) -> Weights:
+    """A drafter's own weights. Raises UnsupportedModelError where a source is none."""
     if not is_drafter(source.config):
         raise UnsupportedModelError(f"{source.name} holds no DFlash drafter.", "Convert it as a target.")
+    return {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
 
 
 def check_made_for(target: targets.Target, drafter: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import mlx.core as mx
 import pytest
 
-from dflash_mlx.convert import convert_target, write
+from dflash_mlx.convert import convert_target, weights
 
 LAYERS, WIDTH = 8, 1024  # a layer a file
 
@@ -39,7 +39,7 @@ def write_checkpoint(folder: Path) -> int:
 
 
 def test_memory_is_that_of_a_file_and_a_tensor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "SHARD", 8 << 20)
+    monkeypatch.setattr(weights, "SHARD", 8 << 20)
     size = write_checkpoint(tmp_path / "source")
     mx.reset_peak_memory()
     before = mx.get_active_memory()

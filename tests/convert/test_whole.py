@@ -17,7 +17,7 @@ from fixture_data import CHECKPOINTS, FIXTURES
 from huggingface_hub.errors import LocalTokenNotFoundError
 
 import dflash_mlx as dm
-from dflash_mlx.convert import convert_drafter, convert_pair, convert_target, upload, write
+from dflash_mlx.convert import conversion, convert_drafter, convert_pair, convert_target, upload, weights, write
 
 SOURCE = FIXTURES / "published" / "qwen3"
 
@@ -86,7 +86,7 @@ def no_exchange(*_: Path) -> None:
 def test_killed_at_any_file_operation_the_goal_is_as_before_or_complete(
     there: bool, exchange: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write, "SHARD", 20_000)  # bytes of a file of weights: there are several, and an index
+    monkeypatch.setattr(weights, "SHARD", 20_000)  # bytes of a file of weights: there are several, and an index
     if not exchange:
         monkeypatch.setattr(write, "_exchange", no_exchange)
     disk, goal = Disk(monkeypatch), tmp_path / "goal"
@@ -268,7 +268,7 @@ def test_what_came_to_the_goal_meanwhile_stays(tmp_path: Path) -> None:
 
 def test_too_small_a_disk_is_found_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
-    monkeypatch.setattr(write, "write_weights", None)
+    monkeypatch.setattr(conversion, "write_weights", None)
     with pytest.raises(dm.MemoryBudgetError, match="GB of disk"):
         convert(tmp_path / "goal")
     assert list(tmp_path.iterdir()) == []
