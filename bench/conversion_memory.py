@@ -1,6 +1,6 @@
 """What a conversion holds at its peak: a synthetic Qwen3 in shards, converted in a process of its own.
 
-    python -m bench.conversion_memory 6 build/memory [--shards 8] [--recipe 4bit]
+    python -m dflash_mlx.bench.conversion_memory 6 build/memory [--shards 8] [--recipe 4bit]
 
 Prints the peak resident size beside its bound: the largest file of the source, the largest of the result, and 1 GiB.
 """

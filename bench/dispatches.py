@@ -1,6 +1,6 @@
 """What a cycle submits to the device and moves, counted without a Mac and without weights; and a projection from both.
 
-    python -m bench.dispatches [--geometry 27b] [--rows 4] [--context 4096] [--bandwidth 273] [--dispatch 6]
+    python -m dflash_mlx.bench.dispatches [--geometry 27b] [--rows 4] [--context 4096] [--bandwidth 273] [--dispatch 6]
 
 The loop itself runs, on hollow weights, and nothing is evaluated: the lazy graph of its second cycle is counted (`graph.py`).
 """
@@ -19,8 +19,6 @@ import numpy as np
 from mlx.utils import tree_flatten, tree_map
 from mlx_lm.models import qwen3_5
 
-from bench.graph import copies, dispatches, hollow, on_metal
-from bench.synthetic import GEOMETRIES
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
@@ -30,6 +28,9 @@ from dflash_mlx.known_pairs import known_pairs
 from dflash_mlx.targets.qwen3_5 import Qwen35
 from dflash_mlx.targets.state import RecurrentState
 from dflash_mlx.targets.transformer import TransformerTarget
+
+from .graph import copies, dispatches, hollow, on_metal
+from .synthetic import GEOMETRIES
 
 BITS = 4
 NO_KERNELS = Kernels()
@@ -200,7 +201,7 @@ def project(bytes_moved: float, dispatched: int, bandwidth: float, microseconds:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.dispatches", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.dispatches", description=__doc__)
     parser.add_argument("--geometry", default="27b", choices=["27b", *GEOMETRIES])
     parser.add_argument("--rows", type=int, default=4, choices=range(2, 9), help="of a block, the anchor's included")
     parser.add_argument("--context", type=int, default=4096, help="tokens")

@@ -10,9 +10,10 @@ from typing import Any, Literal, cast
 import mlx.core as mx
 
 import dflash_mlx as dm
-from bench.controlled import ControlledDrafter, Plan
 from dflash_mlx.decoding.parity import parity
 from dflash_mlx.drafters import DFlash
+
+from .controlled import ControlledDrafter, Plan
 
 
 def timed(chunks: Iterable[Sequence[int]], cycles: int, tokens: int | None = None) -> dict[str, Any]:

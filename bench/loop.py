@@ -1,6 +1,6 @@
 """What the decoding loop costs, beside plain decoding, mlx-lm and z-lab's loop. See README.md beside this file.
 
-python -m bench.loop [overhead] [bound] [auto] [first-token] [memory] [parity] [--rounds 5] [--folder build/bench] [--json]
+python -m dflash_mlx.bench.loop [overhead] [bound] [auto] [first-token] [memory] [parity] [--rounds 5] [--folder F] [--json]
 """
 
 import argparse
@@ -22,10 +22,11 @@ from typing import Any, TypeVar
 
 import mlx.core as mx
 
-from bench.controlled import expected_length, typical_seed
-from bench.synthetic import GEOMETRIES, write_pair
-from bench.worker import Worker
 from dflash_mlx.buffers import capacity_for
+
+from .controlled import expected_length, typical_seed
+from .synthetic import GEOMETRIES, write_pair
+from .worker import Worker
 
 BLOCKS = (4, 8)
 RATES = [0.75] * (max(BLOCKS) - 1)  # of the controlled acceptance: how often a draft is right, those before it being so
@@ -285,7 +286,7 @@ def show(row: Row, as_json: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.loop", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.loop", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; none: all")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind, in turn")
     parser.add_argument("--folder", type=Path, help="keeps the checkpoints that are made")
@@ -295,7 +296,7 @@ def main() -> None:
         parser.error(f"no part is called {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as temporary:
         bench = Bench(options.folder or Path(temporary), options.rounds)
-        show({"command": shlex.join(["python", "-m", "bench.loop", *sys.argv[1:]]), **machine()}, options.json)
+        show({"command": shlex.join(["python", "-m", "dflash_mlx.bench.loop", *sys.argv[1:]]), **machine()}, options.json)
         for name in options.parts or PARTS:
             for row in PARTS[name](bench):
                 show({"part": name, **row}, options.json)

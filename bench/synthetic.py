@@ -1,6 +1,6 @@
 """Checkpoints of random weights: a Qwen3.5 hybrid of any size, in mlx-lm's layout, and a DFlash drafter for it.
 
-    python -m bench.synthetic 75m build/75m [--bits 4]
+    python -m dflash_mlx.bench.synthetic 75m build/75m [--bits 4]
 
 What they say is noise; what they cost is what a trained pair of their size costs.
 """
@@ -165,7 +165,7 @@ def _write_tokenizer(folder: Path, vocab: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.synthetic", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.synthetic", description=__doc__)
     parser.add_argument("geometry", choices=GEOMETRIES)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--bits", type=int)

@@ -12,8 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-ENGINES = {"dflash-mlx": "bench.engines:Ours", "mlx-lm": "bench.engines:MlxLm", "z-lab": "bench.zlab:ZLab"}
-ROOT = Path(__file__).parent.parent
+ENGINES = {
+    "dflash-mlx": "dflash_mlx.bench.engines:Ours",
+    "mlx-lm": "dflash_mlx.bench.engines:MlxLm",
+    "z-lab": "dflash_mlx.bench.zlab:ZLab",
+}
 
 
 class Worker:
@@ -28,10 +31,8 @@ class Worker:
             preload: a library for the dynamic loader to load first.
             options: for the engine.
         """
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-        if preload:
-            environment["LD_PRELOAD"] = preload
-        command = [sys.executable, "-m", "bench.worker", engine, str(pair), json.dumps(options)]
+        environment = dict(os.environ, LD_PRELOAD=preload) if preload else None
+        command = [sys.executable, "-m", "dflash_mlx.bench.worker", engine, str(pair), json.dumps(options)]
         self._process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, call: str, **arguments: Any) -> Any:
@@ -59,7 +60,7 @@ def main() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
     name, pair, options = sys.argv[1:]
     module, cls = ENGINES[name].split(":")
-    engine = getattr(import_module(module), cls)(pair, **json.loads(options))
+    engine = getattr(import_module(f"dflash_mlx.bench.{module}"), cls)(pair, **json.loads(options))
     for line in sys.stdin:
         arguments = json.loads(line)
         print(json.dumps(getattr(engine, arguments.pop("call"))(**arguments)), file=answers, flush=True)

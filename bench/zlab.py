@@ -1,7 +1,7 @@
-"""z-lab's MLX loop (`dflash` 0.1.0 on PyPI) behind the calls of `bench.engines`.
+"""z-lab's MLX loop (`dflash` 0.1.0 on PyPI) behind the calls of `dflash_mlx.bench.engines`.
 
 It is optional: `pip install --no-deps dflash==0.1.0` beside dflash-mlx. It patches mlx-lm while it runs, so it gets a
-process of its own (`bench.worker`).
+process of its own (`dflash_mlx.bench.worker`).
 """
 
 from pathlib import Path
@@ -10,8 +10,8 @@ from unittest import mock
 
 import mlx.core as mx
 
-from bench.controlled import Plan
-from bench.engines import timed
+from .controlled import Plan
+from .engines import timed
 
 
 class ZLab:

@@ -10,7 +10,7 @@ from mlx_lm import load as load_mlx_lm
 from mlx_lm.generate import generate_step
 
 import dflash_mlx as dm
-from bench.demo_pair.text import dialogue
+from dflash_mlx.bench.demo_pair.text import dialogue
 
 TOKENS = 40  # an answer's first ones: enough for ten cycles at the widest block
 load = cache(dm.load)

@@ -1,1 +1,1 @@
-"""Makes the demo pair that ships with dflash-mlx: python -m bench.demo_pair --out FOLDER."""
+"""Makes the demo pair that ships with dflash-mlx: python -m dflash_mlx.bench.demo_pair --out FOLDER."""

@@ -20,7 +20,7 @@ DRAFTER_STEPS = {"drafter": 500, "drafter_weak": 90}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.demo_pair", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.demo_pair", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="gets target/, drafter/, drafter_weak/ and README.md")
     options = parser.parse_args()
     start = time.monotonic()

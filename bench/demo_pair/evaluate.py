@@ -1,7 +1,7 @@
 """How right and how fast the demo pair is, on prompts that training never saw: other seeds and other phrasings.
 
-python -m bench.demo_pair.evaluate FOLDER              a folder with target/ and drafter/
-python -m bench.demo_pair.evaluate FOLDER --wrong 10   also shows ten wrong answers
+python -m dflash_mlx.bench.demo_pair.evaluate FOLDER              a folder with target/ and drafter/
+python -m dflash_mlx.bench.demo_pair.evaluate FOLDER --wrong 10   also shows ten wrong answers
 """
 
 import argparse

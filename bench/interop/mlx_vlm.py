@@ -1,7 +1,7 @@
 """Does a drafter quantised by us draft the same in mlx-vlm, and one quantised by mlx-vlm the same here?
 
     python3.11 -m venv vlm && vlm/bin/pip install 'mlx-vlm==0.7.10' 'mlx[cpu]' && vlm/bin/pip install -e .
-    vlm/bin/python -m bench.interop.mlx_vlm [--bits 4]
+    vlm/bin/python -m dflash_mlx.bench.interop.mlx_vlm [--bits 4]
 
 (On a Mac `mlx`, not `mlx[cpu]`.) Both get the same features, anchors and positions, and have to draft the same ids wherever
 mlx-vlm follows the published rules. Where it does not (`departure`) drafts are shown, not counted: there ours are the recorded

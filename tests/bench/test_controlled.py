@@ -7,10 +7,10 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from bench.controlled import Plan, expected_length, typical_seed
-from bench.engines import Ours
-from bench.synthetic import GEOMETRIES, write_pair
-from bench.worker import Worker
+from dflash_mlx.bench.controlled import Plan, expected_length, typical_seed
+from dflash_mlx.bench.engines import Ours
+from dflash_mlx.bench.synthetic import GEOMETRIES, write_pair
+from dflash_mlx.bench.worker import Worker
 
 PROMPT, RATES, CYCLES = [5, 9, 200, 31], [0.9, 0.7, 0.8, 0.5, 0.9, 0.9, 0.9], 25
 

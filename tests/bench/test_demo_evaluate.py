@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from bench.demo_pair.evaluate import behaviour, is_right
-from bench.demo_pair.text import ARITHMETIC, Turn, dialogue
+from dflash_mlx.bench.demo_pair.evaluate import behaviour, is_right
+from dflash_mlx.bench.demo_pair.text import ARITHMETIC, Turn, dialogue
 
 
 @pytest.mark.parametrize("thinking", [False, True])

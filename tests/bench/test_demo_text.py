@@ -11,9 +11,9 @@ import pytest
 from fixture_data import DEMO
 from transformers import AutoTokenizer
 
-from bench.demo_pair import about, functions, phrasings
-from bench.demo_pair.text import ARITHMETIC, Dialogue, dialogue, render, turn
-from bench.demo_pair.tokenizer import encode
+from dflash_mlx.bench.demo_pair import about, functions, phrasings
+from dflash_mlx.bench.demo_pair.text import ARITHMETIC, Dialogue, dialogue, render, turn
+from dflash_mlx.bench.demo_pair.tokenizer import encode
 
 RESULTS: dict[str, Callable[..., int]] = {
     "add": lambda a, b: a + b,

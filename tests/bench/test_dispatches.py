@@ -6,9 +6,9 @@ import mlx.core as mx
 import mlx.nn as nn
 import pytest
 
-from bench import dispatches as cycles
-from bench.graph import copies, dispatches, on_metal, stand_in
-from bench.synthetic import Geometry
+from dflash_mlx.bench import dispatches as cycles
+from dflash_mlx.bench.graph import copies, dispatches, on_metal, stand_in
+from dflash_mlx.bench.synthetic import Geometry
 from dflash_mlx.known_pairs import known_pairs
 
 VOCAB = 248320

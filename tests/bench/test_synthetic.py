@@ -8,7 +8,7 @@ from mlx.utils import tree_flatten
 from mlx_lm.models import qwen3_5
 
 import dflash_mlx as dm
-from bench.synthetic import GEOMETRIES, Geometry, write_pair
+from dflash_mlx.bench.synthetic import GEOMETRIES, Geometry, write_pair
 from dflash_mlx.drafters import DrafterConfig, new_drafter
 
 TINY = GEOMETRIES["tiny"]

@@ -16,8 +16,8 @@ from fixture_data import CHECKPOINTS
 from huggingface_hub import constants
 
 import dflash_mlx
-from bench.synthetic import Geometry, write_pair
 from dflash_mlx import Pair, known_pairs, memory
+from dflash_mlx.bench.synthetic import Geometry, write_pair
 from dflash_mlx.cli import machine as machine_module
 from dflash_mlx.cli import pair_report
 from dflash_mlx.decoding.costs import Costs

@@ -15,7 +15,7 @@ from mlx.utils import tree_flatten
 from mlx_lm.utils import load_model, quantize_model
 
 import dflash_mlx as dm
-from bench.synthetic import GEOMETRIES, write_pair
+from dflash_mlx.bench.synthetic import GEOMETRIES, write_pair
 from dflash_mlx.checkpoint import read_config
 from dflash_mlx.convert import check
 from dflash_mlx.convert.check import Report, calibration_ids, check_drafter, check_target

@@ -6,7 +6,7 @@ import mlx.core as mx
 import pytest
 from metal_on_cpu import Run
 
-from bench.synthetic import Geometry, write_pair
+from dflash_mlx.bench.synthetic import Geometry, write_pair
 from dflash_mlx.decoding import kernel_cases
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.kernels import EXACT, NAMES, verify_attention

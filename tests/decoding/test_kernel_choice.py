@@ -13,8 +13,8 @@ import mlx.core as mx
 import pytest
 from fake_metal import TICK, FakeMetal
 
-from bench.synthetic import Geometry, write_pair
 from dflash_mlx import user_cache
+from dflash_mlx.bench.synthetic import Geometry, write_pair
 from dflash_mlx.decoding import kernel_cases, kernel_choice, whole_cycles
 from dflash_mlx.decoding.calibration import TimedBlockSize
 from dflash_mlx.decoding.kernel_choice import Choice, choose

@@ -7,7 +7,7 @@ import mlx.core as mx
 import pytest
 from metal_on_cpu import Run
 
-from bench.synthetic import Geometry, write_pair
+from dflash_mlx.bench.synthetic import Geometry, write_pair
 from dflash_mlx.buffers import GROWTH
 from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels, verify_attention
 from dflash_mlx.targets import State, Target, load_target
