@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 GB = 10**9
-BANDWIDTH_BYTES = 256 * 2**20  # more than any cache holds
 
 
 class Check(NamedTuple):
@@ -75,22 +74,9 @@ def _memory() -> Check:
 
 
 def _bandwidth() -> Check:
-    """Of reading: what decoding is bound by. The better of two ways to sum; which one that is, differs by device."""
-    import time
-    from statistics import median
+    from dflash_mlx.bench.bandwidth import measured_bandwidth
 
-    import mlx.core as mx
-
-    data = mx.ones((1024, BANDWIDTH_BYTES // 4096))
-    mx.eval(data)
-    best = 0.0
-    for axis in (None, 0):
-        seconds = []
-        for _ in range(4):  # the first one compiles
-            start = time.perf_counter()
-            mx.eval(mx.sum(data, axis=axis))
-            seconds.append(time.perf_counter() - start)
-        best = max(best, BANDWIDTH_BYTES / median(seconds[1:]) / GB)
+    best = measured_bandwidth() / GB
     return Check("memory bandwidth", f"{best:.0f} GB/s, reading", figures={"gb_per_second": round(best, 1)})
 
 

@@ -17,8 +17,8 @@ from huggingface_hub import constants
 
 import dflash_mlx
 from dflash_mlx import Pair, known_pairs, memory
+from dflash_mlx.bench import bandwidth
 from dflash_mlx.bench.synthetic import Geometry, write_pair
-from dflash_mlx.cli import machine as machine_module
 from dflash_mlx.cli import pair_report
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.kernel_choice import Choice
@@ -49,7 +49,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(machine.cache))
     monkeypatch.setattr(shutil, "disk_usage", disk_usage)
-    monkeypatch.setattr(machine_module, "BANDWIDTH_BYTES", 2**24)
+    monkeypatch.setattr(bandwidth, "BYTES", 2**24)
     return machine
 
 
