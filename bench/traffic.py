@@ -20,6 +20,7 @@ from dflash_mlx.targets.attention import AttentionLayer
 from dflash_mlx.targets.gated_delta import RecurrentLayer
 from dflash_mlx.targets.transformer import TransformerTarget
 
+Kind = type[RecurrentLayer] | type[AttentionLayer]
 ANCHOR_AND_MASK = 2  # rows of the embedding that a drafted block reads, however wide it is
 
 
@@ -63,13 +64,13 @@ def cycle_traffic(target: TransformerTarget, drafter: DFlash | None, rows: int, 
     return parts
 
 
-def part_of(target: TransformerTarget, kind: type[RecurrentLayer] | type[AttentionLayer]) -> str:
+def part_of(target: TransformerTarget, kind: Kind) -> str:
     """ "48 recurrent layers" """
     number = sum(isinstance(layer, kind) for layer in target.layers)
     return f"{number} {'recurrent' if kind is RecurrentLayer else 'attention'} layer{'' if number == 1 else 's'}"
 
 
-def kinds_of(target: TransformerTarget) -> list[type[RecurrentLayer] | type[AttentionLayer]]:
+def kinds_of(target: TransformerTarget) -> list[Kind]:
     """Kinds of layers, in the order in which they come first."""
     return list(dict.fromkeys(type(layer) for layer in target.layers))
 
