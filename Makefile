@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 demo: $(VENV)/ready  ## answer two prompts with the embedded pair; brackets or colour show what was drafted
 	$(BIN)/dflash-mlx generate --model demo --block-size 4 --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
@@ -16,6 +16,9 @@ lint: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy dflash_mlx cli convert bench
+
+bench: $(VENV)/ready  ## how near the engine comes to what the machine allows: some minutes, 1.3 GB in build/bench
+	$(BIN)/python -m dflash_mlx.bench.efficiency --folder build/bench
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import islice
-from statistics import median
 from typing import Any, Literal, cast
 
 import mlx.core as mx
@@ -12,8 +11,10 @@ import mlx.core as mx
 import dflash_mlx as dm
 from dflash_mlx.decoding.parity import parity
 from dflash_mlx.drafters import DFlash
+from dflash_mlx.targets.transformer import TransformerTarget
 
 from .controlled import ControlledDrafter, Plan
+from .profile import pass_seconds, profile
 
 
 def timed(chunks: Iterable[Sequence[int]], cycles: int, tokens: int | None = None) -> dict[str, Any]:
@@ -62,35 +63,18 @@ class Ours:
         stream = self.pair.stream(prompt, max_tokens=(cycles + 1) * width, block_size=block_size)
         return timed((chunk.token_ids for chunk in stream), cycles, tokens)
 
-    def alone(self, prompt: list[int], block_size: int, repeats: int) -> dict[str, float]:
-        """Seconds, medians, of a cycle's pieces with nothing around them, behind a prompt of one chunk.
+    def profile(self, block_size: int, context: int) -> dict[str, Any]:
+        """Where a cycle's time goes; see `profile.Profile`."""
+        controlled, self.pair.drafter = self.pair.drafter, self._real
+        try:
+            found = profile(self.pair, block_size, context)
+        finally:
+            self.pair.drafter = controlled
+        return asdict(found) | {"bytes": found.bytes, "parts_seconds": found.parts_seconds}
 
-        verify: the target over `block_size` rows, its head and argmax. draft: the drafter's block. inject: as many rows of
-        context features into the drafter.
-        """
-        assert self._real is not None
-        target, drafter, rows = self.pair.target, self._real, len(prompt)
-        state, context = target.new_state(rows + block_size), drafter.new_context(rows + block_size)
-        taps, start, position = drafter.config.target_layer_ids, mx.array([0], mx.int32), mx.array([rows], mx.int32)
-        _, features = target.forward(mx.array([prompt], mx.int32), state, start, taps, commit=True)
-        assert features is not None
-        drafter.inject(features, context, start)
-        block, features = mx.array([prompt[:block_size]], mx.int32), features[:, :block_size]
-        mx.eval(state.arrays, context.arrays, block, features)
-
-        def verify() -> list[mx.array | None]:
-            hidden, tapped = target.forward(block, state, position, taps)
-            return [mx.argmax(target.lm_head(hidden), axis=-1), tapped]
-
-        def draft() -> mx.array:
-            return drafter.draft(block[0, :1], context, position, block_size, target).ids
-
-        def inject() -> list[mx.array]:
-            drafter.inject(features, context, position)
-            return context.arrays
-
-        pieces = {"verify": verify} if block_size == 1 else {"verify": verify, "draft": draft, "inject": inject}
-        return {name: _seconds(piece, repeats) for name, piece in pieces.items()}
+    def passes(self, widths: list[int], context: int) -> list[tuple[int, float]]:
+        """Seconds of the target's pass with its head, by rows."""
+        return list(pass_seconds(cast(TransformerTarget, self.pair.target), widths, context).items())
 
     def memory(self, prompt: list[int], block_size: int, marks: list[int]) -> list[dict[str, int]]:
         """After so many cycles, at each mark: bytes held by MLX now and at most, and tokens so far."""
@@ -127,13 +111,3 @@ class MlxLm:
 
         responses = stream_generate(self.model, self.tokenizer, prompt, max_tokens=cycles + 2)
         return timed(([response.token] for response in responses), cycles)
-
-
-def _seconds(piece: Any, repeats: int) -> float:
-    """Median time of evaluating what `piece` returns."""
-    times = []
-    for _ in range(repeats + 1):
-        start = time.perf_counter()
-        mx.eval(piece())
-        times.append(time.perf_counter() - start)
-    return median(times[1:])  # the first one warms up

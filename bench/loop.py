@@ -1,6 +1,6 @@
 """What the decoding loop costs, beside plain decoding, mlx-lm and z-lab's loop. See README.md beside this file.
 
-python -m dflash_mlx.bench.loop [overhead] [bound] [auto] [first-token] [memory] [parity] [--rounds 5] [--folder F] [--json]
+python -m dflash_mlx.bench.loop [overhead] [auto] [first-token] [memory] [parity] [--rounds 5] [--folder F] [--json]
 """
 
 import argparse
@@ -72,48 +72,14 @@ def overhead(bench: Bench) -> Iterator[Row]:
         yield _row(engine, block, runs, answers)
 
 
-def bound(bench: Bench) -> Iterator[Row]:
-    """(b) Speed-up over plain against tau / (verify + draft, each alone, in plain steps), where a pass costs little more for
-    more rows: float32 under OpenBLAS."""
-    if openblas := ctypes.util.find_library("openblas"):
-        yield from _bound(bench, "75m", 24, openblas)
-        yield from _bound(bench, "300m", 12, openblas)
-    else:
-        yield {"skipped": "OpenBLAS is not installed here (Debian: libopenblas0-pthread)."}
-
-
-def _bound(bench: Bench, geometry: str, cycles: int, openblas: str) -> Iterator[Row]:
-    with _engines(bench.pair(geometry), cycles, openblas) as (workers, answers):
-        behind = PROMPT + answers["dflash-mlx"][: 2 * cycles]  # about the middle of a run
-        alone = partial(workers["dflash-mlx"], "alone", prompt=behind, repeats=6)
-        pieces = {("alone", block): partial(alone, block_size=block) for block in (1, *BLOCKS)}
-        runs = bench.in_turn(_runs(workers, cycles) | pieces)
-    plain = _cycle_times(runs["dflash-mlx", 1])
-    for way in pieces:
-        each = {name: [run[name] for run in runs[way]] for name in runs[way][0]}
-        in_ms = {f"{name}_ms": _ms(median(seconds)) for name, seconds in each.items()}
-        in_steps = {f"{name}_in_plain_steps": _ratio(seconds, plain) for name, seconds in each.items()}
-        yield {"pair": geometry, "engine": "pieces of dflash-mlx, alone", "block_size": way[1], **in_ms, **in_steps}
-    for engine, block in [way for way in runs if way not in pieces]:
-        row = {"pair": geometry, **_row(engine, block, runs, answers)}
-        if block > 1:
-            cycle, alone_at = _cycle_times(runs[engine, block]), runs["alone", block]
-            least = [each["verify"] + each["draft"] for each in alone_at]
-            row["bound"] = _ratio(plain, least, row["acceptance_length"])
-            row["of_bound"] = _ratio(least, cycle)
-            # the injection is a piece of every cycle too, but no part of the bound
-            row["of_bound_with_injection"] = _ratio([a + each["inject"] for a, each in zip(least, alone_at)], cycle)
-        yield row
-
-
 def auto(bench: Bench) -> Iterator[Row]:
     """(c) `block_size="auto"` over plain where the cost of a pass is linear in its rows: 4 bits on the CPU backend."""
     tokens = 80
     with Worker("dflash-mlx", bench.pair("75m", bits=4)) as worker:
         answer = worker("answer", prompt=PROMPT, tokens=tokens + max(BLOCKS))
         worker("control", prompt=PROMPT, answer=answer, rates=RATES, seed=0)
-        verify = {block: worker("alone", prompt=PROMPT, block_size=block, repeats=5)["verify"] for block in (1, *BLOCKS)}
-        yield {"pair": "75m-4bit", **{f"verify_{block}_ms": _ms(seconds) for block, seconds in verify.items()}}
+        passes = worker("passes", widths=[1, *BLOCKS], context=len(PROMPT))
+        yield {"pair": "75m-4bit", **{f"verify_{rows}_ms": _ms(seconds) for rows, seconds in passes}}
         yield from _against_plain(bench, "75m-4bit", partial(worker, "run", prompt=PROMPT, cycles=tokens, tokens=tokens))
     with Worker("dflash-mlx", "demo") as worker:
 
@@ -198,21 +164,26 @@ def parity(bench: Bench) -> Iterator[Row]:
 
 
 @contextmanager
-def _engines(folder: Path, cycles: int, preload: str | None = None) -> Iterator[tuple[dict[str, Worker], dict[str, list[int]]]]:
+def _engines(folder: Path, cycles: int) -> Iterator[tuple[dict[str, Worker], dict[str, list[int]]]]:
     """A process for every engine that is installed, acceptance controlled, and the answers that are drafted from."""
-    tokens = round(1.3 * cycles * expected_length(RATES)) + 2 * max(BLOCKS)  # more than any run commits
     with ExitStack() as stack:
         names = ["dflash-mlx", *(["z-lab"] if util.find_spec("dflash") else []), "mlx-lm"]
-        workers = {name: stack.enter_context(Worker(name, folder, preload)) for name in names}
-        answers = {"dflash-mlx": workers["dflash-mlx"]("answer", prompt=PROMPT, tokens=tokens)}
-        if "z-lab" in workers:
-            answers["z-lab"] = workers["z-lab"]("answer", prompt=PROMPT, guess=answers["dflash-mlx"])
-        else:
+        workers = {name: stack.enter_context(Worker(name, folder)) for name in names}
+        if "z-lab" not in workers:
             print("z-lab's rows are left out: its package dflash is not installed here.", file=sys.stderr)
-        seed = typical_seed(RATES, len(PROMPT), BLOCKS, cycles)
-        for name, answer in answers.items():
-            workers[name]("control", prompt=PROMPT, answer=answer, rates=RATES, seed=seed)
-        yield workers, answers
+        yield workers, answered(workers, cycles)
+
+
+def answered(workers: Mapping[str, Worker], cycles: int) -> dict[str, list[int]]:
+    """Has engines draft from answers of their own, right as often as `RATES` says in so many cycles; returns the answers."""
+    tokens = round(1.3 * cycles * expected_length(RATES)) + 2 * max(BLOCKS)  # more than any run commits
+    answers = {"dflash-mlx": workers["dflash-mlx"]("answer", prompt=PROMPT, tokens=tokens)}
+    if "z-lab" in workers:
+        answers["z-lab"] = workers["z-lab"]("answer", prompt=PROMPT, guess=answers["dflash-mlx"])
+    seed = typical_seed(RATES, len(PROMPT), BLOCKS, cycles)
+    for name, answer in answers.items():
+        workers[name]("control", prompt=PROMPT, answer=answer, rates=RATES, seed=seed)
+    return answers
 
 
 def _runs(workers: Mapping[str, Worker], cycles: int) -> dict[tuple[str, int], Callable[[], Row]]:
@@ -262,7 +233,6 @@ def _mb(size: int) -> float:
 
 PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "overhead": overhead,
-    "bound": bound,
     "auto": auto,
     "first-token": first_token,
     "memory": memory,

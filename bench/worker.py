@@ -12,11 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-ENGINES = {
-    "dflash-mlx": "dflash_mlx.bench.engines:Ours",
-    "mlx-lm": "dflash_mlx.bench.engines:MlxLm",
-    "z-lab": "dflash_mlx.bench.zlab:ZLab",
-}
+ENGINES = {"dflash-mlx": "engines:Ours", "mlx-lm": "engines:MlxLm", "z-lab": "zlab:ZLab"}
 
 
 class Worker:
