@@ -1,4 +1,4 @@
-"""What speaks against trusting a measurement on this machine now: asked before one begins."""
+"""What speaks against trusting a measurement on this machine now: asked before one begins, and after."""
 
 import os
 import platform
@@ -9,12 +9,13 @@ PRESSURE = {1: "moderate", 2: "heavy", 3: "trapping", 4: "sleeping"}  # OSTherma
 TIMEOUT = 2.0  # seconds that a command may take; they take milliseconds
 
 
-def warnings_now() -> list[str]:
+def warnings_now(idle: bool = True) -> list[str]:
     """Sentences for the user, each with what to do about it; none where nothing speaks against measuring, or nothing is known.
 
-    The load counts the last minute's own work too: call this before the first model is loaded.
+    Args:
+        idle: we have not worked in the last minute, so that the machine's load is others' work.
     """
-    return [*(_mac() if platform.system() == "Darwin" else []), *_load()]
+    return [*(_mac() if platform.system() == "Darwin" else []), *(_load() if idle else [])]
 
 
 def _mac() -> list[str]:

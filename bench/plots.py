@@ -79,7 +79,7 @@ def plot(path: Path, title: str, summaries: Sequence[Summary], passes: Mapping[i
         rows = _layout(len(panels), tall=bars > MANY_BARS)
         height = max(3.7 * len(rows), 1.5 + 0.21 * bars)
         figure = Figure((6.5 * len(rows[0]), 0.5 + height), DPI, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
-        figure.suptitle(legible(shorter(title, LONGEST_TITLE)), x=0.015, ha="left", fontsize=13, fontweight="bold")
+        figure.suptitle(legible(shorter(title, LONGEST_TITLE)), x=0.015, ha="left", fontsize=14)  # bold Chinese is rare
         axes: dict[int, Axes] = figure.subplot_mosaic(rows)
         for number, panel in enumerate(panels):
             panel(axes[number])

@@ -104,6 +104,13 @@ def test_all_that_speaks_against_measuring_is_told_together(mac: Mac, monkeypatc
     assert len(warnings_now()) == 4
 
 
+def test_after_our_own_work_the_load_says_nothing_of_others(mac: Mac, monkeypatch: pytest.MonkeyPatch) -> None:
+    mac(level=f"{KEY} 2\n")
+    monkeypatch.setattr(os, "getloadavg", lambda: (64.0, 1.0, 1.0))
+    (warning,) = warnings_now(idle=False)
+    assert "thermal pressure" in warning
+
+
 @pytest.mark.parametrize(
     "script",
     [
