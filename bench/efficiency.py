@@ -103,8 +103,9 @@ def _about(geometry: str, rows: list[Mapping[str, Any]]) -> str:
     sizes = GEOMETRIES[geometry]
     return (
         f"{geometry}, float32, hidden {sizes.hidden}, {sizes.layers} layers; memory reads"
-        f" {rows[0]['bandwidth_gb_per_second']:.1f} GB/s.\nGB: what a cycle must move; bound: tok/s if it did nothing else; parts: tok/s if"
-        " its parts, measured alone,\nfollowed each other at once; host: Python's time of a cycle, most of it while the device works."
+        f" {rows[0]['bandwidth_gb_per_second']:.1f} GB/s.\n"
+        "GB: what a cycle must move; bound: tok/s if it did nothing else; parts: tok/s if its parts, measured\n"
+        "alone, followed each other at once; host: Python's time of a cycle, most of it while the device works."
     )
 
 
