@@ -141,8 +141,8 @@ def _plain_bytes(figure: Published) -> int:
 def _projection_lines(family: str, rows: int, acceptance: float, context: int) -> Iterator[str]:
     cycle, plain = (sum(part.bytes for part in _traffic(family, count, context)) / 1e9 for count in (rows, 1))
     yield f"Projection, not a measurement: {family}, target and drafter at 4 bits."
-    yield f"Blocks of {rows} that commit {acceptance:g} tokens behind {context}. A plain step moves {plain:.2f} GB, a cycle {cycle:.2f} GB,"
-    yield f"at {efficiency():.3f} of the published bandwidth. Whether a machine's memory holds the pair is not asked."
+    yield f"Blocks of {rows} that commit {acceptance:g} tokens behind {context}. A plain step moves {plain:.2f} GB,"
+    yield f"a cycle {cycle:.2f} GB, at {efficiency():.3f} of the published bandwidth. Whether memory holds the pair is not asked."
     yield ""
     ways = ("MLX's kernels", "a measured kernel (1)", "ours, at best (2)")
     yield f"{'':10}{'':>6}{'plain':>8}" + "".join(f"{way:>25}" for way in ways)
