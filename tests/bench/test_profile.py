@@ -5,6 +5,7 @@ from itertools import count, islice
 
 import pytest
 from fixture_data import CHECKPOINTS
+from metal_on_cpu import Run
 
 import dflash_mlx
 from dflash_mlx.bench import bandwidth, profile
@@ -15,6 +16,7 @@ from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.errors import RequestError
+from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels
 from dflash_mlx.targets import load_target
 from dflash_mlx.targets.transformer import TransformerTarget
 
@@ -66,6 +68,25 @@ def test_measuring_parts_leaves_no_trace(of: str, drafter_name: str, context: in
         cycles = run(sequence, anchor, sampler, TimedBlockSize(4), 20, len)
         answers.append([cycle[:2] for cycle in islice(cycles, 4)])
     assert answers[0] == answers[1]
+
+
+def test_parts_are_measured_with_kernels_too(runs: list[Run]) -> None:
+    pair = dflash_mlx.load("demo", kernels="mlx")
+    target, drafter = pair.target, pair.drafter
+    assert isinstance(target, TransformerTarget) and drafter
+    kernels = Kernels({name: frozenset(range(1, MAX_ROWS + 1)) for name in NAMES})
+    target.use_kernels(kernels)
+    drafter.use_kernels(kernels)
+    answers = []
+    for measured in (False, True):
+        sequence, sampler = TokenSequence(target, drafter), Sampler(Sampling(), target.config.vocab_size)
+        anchor = profile._fill(sequence, 12, sampler)
+        sequence.reserve(20)
+        if measured:
+            [*profile._round(target, drafter, sequence, anchor, 4, sampler)]
+        answers.append([cycle[:2] for cycle in islice(run(sequence, anchor, sampler, TimedBlockSize(4), 20, len), 2)])
+    assert answers[0] == answers[1]
+    assert not runs or {"dflash_gated_delta", "dflash_inject_kv", "dflash_candidates"} <= {run.name for run in runs}
 
 
 def test_a_long_context_is_zeros_but_for_its_end() -> None:
