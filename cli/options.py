@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from dflash_mlx import Pair
 
 
-def _parser(option: str, kind: type, wanted: str, example: str, special: str | None = None) -> Callable[[str], Any]:
+def parser(
+    option: str, kind: Callable[[str], Any], wanted: str, example: str, special: str | None = None
+) -> Callable[[str], Any]:
     """What reads an option's value: a number of a kind, or one special word. Ranges are checked where they are known."""
 
     def parse(value: str) -> Any:
@@ -27,7 +29,7 @@ def _parser(option: str, kind: type, wanted: str, example: str, special: str | N
     return parse
 
 
-def _positive(value: str) -> int:
+def positive(value: str) -> int:
     number = int(value)
     if number < 1:
         raise ValueError
@@ -51,11 +53,11 @@ def _option(help: str, metavar: str, parser: Callable[[str], Any]) -> Any:
 
 def _number(option: str, example: str, help: str) -> Any:
     """An option of `Sampling`; what it is by default, the checkpoint says."""
-    return _option(help, "X", _parser(option, float, "a number", example))
+    return _option(help, "X", parser(option, float, "a number", example))
 
 
 def _whole(option: str, example: str, help: str) -> Any:
-    return _option(help, "N", _parser(option, int, "a whole number", example))
+    return _option(help, "N", parser(option, int, "a whole number", example))
 
 
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed")
@@ -77,7 +79,7 @@ Drafter = Annotated[
 DrafterBits = Annotated[
     int | None,
     typer.Option(
-        parser=_parser("--drafter-bits", _positive, "a number of bits", "4"),
+        parser=parser("--drafter-bits", positive, "a number of bits", "4"),
         metavar="N",
         help="Quantise the drafter to N bits while loading (not one that is quantised already).",
         show_default=False,
@@ -85,9 +87,7 @@ DrafterBits = Annotated[
 ]
 MaxTokens = Annotated[
     int,
-    typer.Option(
-        parser=_parser("--max-tokens", _positive, "a number from 1 up", "256"), metavar="N", help="Stop after N tokens."
-    ),
+    typer.Option(parser=parser("--max-tokens", positive, "a number from 1 up", "256"), metavar="N", help="Stop after N tokens."),
 ]
 Temperature = Annotated[
     float | None,
@@ -110,7 +110,7 @@ Seed = Annotated[int | None, _whole("--seed", "1", "Makes sampled text repeatabl
 BlockSize = Annotated[
     str,
     typer.Option(
-        parser=_parser("--block-size", _positive, "auto or a number from 1 up", "4", special="auto"),
+        parser=parser("--block-size", positive, "auto or a number from 1 up", "4", special="auto"),
         metavar="N|auto",
         help="Rows in one verification: 1 known token and N-1 drafts. 1 is plain decoding; auto is the fastest, as measured.",
     ),

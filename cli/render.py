@@ -82,7 +82,14 @@ class Progress:
             disable_progress_bars()  # of downloads
         columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn()]
         columns += [TimeRemainingColumn()] if time_left else []
-        self._bars = Bars(*columns, console=Console(stderr=True), transient=True, disable=not shown)
+        self._bars = Bars(
+            *columns,
+            console=Console(stderr=True),
+            transient=True,
+            disable=not shown,
+            redirect_stdout=False,  # or it would end up on stderr
+            speed_estimate_period=600,
+        )
         self._task = self._bars.add_task("", total=None)
 
     def __enter__(self) -> "Progress":
@@ -118,6 +125,10 @@ class Progress:
     def prefill(self, done: int, total: int) -> None:
         """The `progress` of `Pair.stream`."""
         self._show("reading the prompt", done, total)
+
+    def benching(self, what: str, done: int, total: int) -> None:
+        """What `dflash-mlx bench` is at, and how far."""
+        self._show(f"{what}, {done} of {total}", done, total)
 
     def converting(self, stage: str, done: int, total: int) -> None:
         """The `progress` of `dflash_mlx.convert`."""
