@@ -38,10 +38,10 @@ def install(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Asks everybody, and prints the table."""
-    for name in ("rounds", "max_tokens"):
-        if getattr(options, name) < 1:
-            raise RequestError(f"--{name.replace('_', '-')} {getattr(options, name)} is no number from 1.", "Give 1 or more.")
-    prompts = read_prompts(options.prompts, options.limit)
+    for name, least in (("limit", 1), ("max_tokens", 2), ("rounds", 1), ("block_size", 2)):
+        if (number := getattr(options, name)) is not None and number < least:
+            raise RequestError(f"--{name.replace('_', '-')} {number} is too small.", f"Give {least} or more.")
+    chosen, prompts = peers_named(options.peers), read_prompts(options.prompts, options.limit)
     command = shlex.join([*MODULE.split(), *sys.argv[1:]])
     show({"command": command, **machine()}, options.json)
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
 
         # our own environment may know dflash_mlx by PYTHONPATH, the others' must not
         processes = {OURS: start([sys.executable, "-P"], ADAPTERS / "ours.py")}
-        for peer in PEERS:
+        for peer in chosen:
             if not peer.installed(options.folder):
                 where = "" if options.folder == FOLDER else f"--folder {options.folder} "
                 left_out(peer.name, f"not installed here ({MODULE} install {where}{peer.name})")
@@ -100,6 +100,7 @@ def main() -> int:
     running = commands.add_parser("run", help="measure, compare answers, print a table")
     running.add_argument("--model", default="demo", help='"demo", or a folder')
     running.add_argument("--drafter", default="auto", help="a folder; by default the one in the model's folder")
+    running.add_argument("--peers", nargs="*", default=[], metavar="NAME", help="beside ours only these; none: all")
     running.add_argument("--prompts", nargs="*", default=[], help="categories, public sets, .jsonl files; none: all categories")
     running.add_argument("--limit", type=int, default=2, help="prompts of each category")
     running.add_argument("--max-tokens", type=int, default=128, help="the longest answer")

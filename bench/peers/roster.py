@@ -81,18 +81,18 @@ class Peer(NamedTuple):
 
 
 PEERS = (
-    Peer("mlx-lm", (MLX_LM, MLX), note="plain decoding; the others' answers are compared with its"),
-    Peer("z-lab", (MLX_LM, MLX), ("dflash==0.1.0",), note="its verification rounds otherwise in recurrent layers"),
-    Peer("mlx-vlm", (MLX_VLM, MLX), note="block fixed, by default it adapts; skips DFlash 2's selector", hybrid_only=True),
+    Peer("mlx-lm", (MLX_LM, MLX), note="plain decoding; all answers are compared with its"),
+    Peer("z-lab", (MLX_LM, MLX), ("dflash==0.1.0",), note="recurrent layers: verifies with other rounding than mlx-lm"),
+    Peer("mlx-vlm", (MLX_VLM, MLX), note="block fixed, by default adaptive; skips DFlash 2's selector", hybrid_only=True),
     Peer(
         "mlx-dspark",
         ("mlx-dspark==0.20.3", MLX_VLM, MLX_LM, MLX),
-        note="drafts the full block and verifies so much of it; drafter not quantised, by default to 4 bits; its own times",
+        note="drafts the full block, verifies so much of it; drafter not quantised, by default 4 bits",
     ),
     Peer(
         "bstnxbt",
         ("dflash-mlx==0.1.8", MLX_LM, MLX),
-        note="copies n-grams of the prompt too; blocks above 4 adapt",
+        note="drafts copied n-grams too; blocks above 4 are adaptive",
         first_version_only=True,
     ),
 )

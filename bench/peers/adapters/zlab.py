@@ -8,20 +8,15 @@ from unittest import mock
 PACKAGES = ("dflash", "mlx", "mlx-lm")
 
 
-def load_pair(target: str, drafter: str) -> tuple[Any, Any, Any]:
-    """z-lab's model, tokenizer and drafter, from folders."""
-    zlab = import_module("dflash.model_mlx")
-    model, tokenizer = zlab.load(target)
-    with mock.patch.object(zlab, "snapshot_download", lambda name, **_: name):  # it always asks the Hub
-        return model, tokenizer, zlab.load_draft(drafter)
-
-
 class Engine:
     """z-lab's loop."""
 
     def __init__(self, target: str, drafter: str) -> None:
-        self._model, self._tokenizer, self._draft = load_pair(target, drafter)
-        self._stream = import_module("dflash.model_mlx").stream_generate
+        zlab = import_module("dflash.model_mlx")
+        self._model, self._tokenizer = zlab.load(target)
+        with mock.patch.object(zlab, "snapshot_download", lambda name, **_: name):  # it always asks the Hub
+            self._draft = zlab.load_draft(drafter)
+        self._stream = zlab.stream_generate
 
     def answer(
         self, prompt: list[int], block_size: int, max_tokens: int, stop: list[int]
