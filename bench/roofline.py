@@ -49,11 +49,6 @@ def bound(cycle_bytes: float, acceptance_length: float, bandwidth: float) -> flo
     return acceptance_length / floor_seconds(cycle_bytes, bandwidth)
 
 
-def fraction(tokens_per_second: float, cycle_bytes: float, acceptance_length: float, bandwidth: float) -> float:
-    """How much of the bound was reached."""
-    return tokens_per_second / bound(cycle_bytes, acceptance_length, bandwidth)
-
-
 def cost(costs: Costs, rows: int) -> float:
     """Of a matmul of so many rows over that of one."""
     return float(np.interp(rows, list(costs), list(costs.values())))

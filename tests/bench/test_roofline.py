@@ -21,7 +21,6 @@ CYCLE = [
 def test_a_bound_is_the_acceptance_length_by_the_seconds_that_the_bytes_take() -> None:
     assert roofline.floor_seconds(16e9, 200e9) == 0.08
     assert roofline.bound(16e9, 4.0, 200e9) == 50
-    assert roofline.fraction(20.0, 16e9, 4.0, 200e9) == 0.4
 
 
 @pytest.mark.parametrize("rows, expected", [(1, 1.0), (2, 1.03), (5, 1.77), (8, 2.69)])
