@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .bench import bench
 from .chat import chat
 from .convert import convert
 from .doctor import doctor
@@ -17,6 +18,7 @@ app.command()(generate)
 app.command()(models)
 app.command()(doctor)
 app.add_typer(convert, name="convert")
+app.add_typer(bench, name="bench")
 
 
 def _print_version(wanted: bool) -> None:
