@@ -17,7 +17,7 @@ CYCLES = 40  # of an answer
 
 
 def synthetic(seed: int, noise: float = 0.05, drift: float = 0.0) -> Engine:
-    """An engine of known speed and acceptance. Answers are disturbed by log-normal noise, each by `drift` slower than the last."""
+    """An engine of known speed and acceptance. Answers have log-normal noise, and each is slower by `drift`."""
     random, count = np.random.default_rng(seed), 0
 
     def engine(prompt: list[int], way: Way, max_tokens: int, seed: int) -> Answer:
