@@ -65,10 +65,10 @@ def efficiency(bench: Bench, geometry: str) -> Iterator[dict[str, Any]]:
         )
     bandwidth = median(profile["bandwidth"] for block in blocks for profile in runs[-block])
     for block in blocks:
-        yield _row(block, runs[block], runs[1], runs[-block], bandwidth)
+        yield row(block, runs[block], runs[1], runs[-block], bandwidth)
 
 
-def _row(block: int, runs: list[Any], plain: list[Any], profiles: list[Any], bandwidth: float) -> dict[str, Any]:
+def row(block: int, runs: list[Any], plain: list[Any], profiles: list[Any], bandwidth: float) -> dict[str, Any]:
     """Ratios are medians of what was measured in the same round."""
     length = (len(runs[0]["tokens"]) - 1) / runs[0]["cycles"]
     cycles, steps = ([run["seconds"] / run["cycles"] for run in each] for each in (runs, plain))
