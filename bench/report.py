@@ -96,7 +96,8 @@ def text(grids: Sequence[Grid], width: int) -> str:
         for row in grid.rows:
             table.add_row(*map(Text, row))
         console.print(table)
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def legend(summaries: Sequence[Summary]) -> list[str]:

@@ -141,7 +141,6 @@ def measure(
     if plot and summaries:
         _plot(plot, pair, name, summaries, runs, end["complete"])
     if not end["complete"]:
-        note(f"interrupted: {len(runs)} of {len(steps)} answers")
         raise typer.Exit(130)
     if lines.failed:
         raise typer.Exit(1)
@@ -239,6 +238,8 @@ def _print_tables(summaries: "Sequence[Summary]", end: dict[str, Any]) -> None:
 
     from dflash_mlx.bench.report import legend, tables, text
 
+    if not end["complete"]:
+        write(f"interrupted: {end['answers']} of {end['planned']} answers\n")
     if not summaries:
         note("there is nothing to compare yet." if not end["complete"] else "no answer has a second token: there are no speeds.")
         return
