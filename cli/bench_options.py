@@ -21,7 +21,7 @@ def _from_zero(value: str) -> float:
     return number
 
 
-def _tokens(value: str) -> int:
+def tokens(value: str) -> int:
     return 1024 * positive(value[:-1]) if value[-1:] in ("k", "K") else positive(value)
 
 
@@ -66,7 +66,7 @@ Contexts = Annotated[
     str | None,
     typer.Option(
         "--context",
-        parser=parser("--context", _listed(_tokens), "a list of numbers of tokens", "1k,8k"),
+        parser=parser("--context", _listed(tokens), "a list of numbers of tokens", "1k,8k"),
         metavar="N,...",
         help="Fill prompts up to so many tokens, as in 1k,8k (1k is 1024). Default: they stay as they are.",
         show_default=False,

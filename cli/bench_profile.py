@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .bench_options import tokens
 from .options import Drafter, DrafterBits, Force, Kernels, Model, default_model, parser, positive, tell_of_kernels
 from .render import Progress, json_line, note, write
 
@@ -37,13 +38,13 @@ def profile(
         ),
     ] = None,
     context: Annotated[
-        int,
+        str,
         typer.Option(
-            parser=parser("--context", positive, "a number of tokens from 1 up", "512"),
+            parser=parser("--context", tokens, "a number of tokens from 1 up", "512"),
             metavar="N",
-            help="Tokens before the cycle. Zeros stand for all but the end of more than 2048.",
+            help="Tokens before the cycle, as in 512 or 8k (1k is 1024). Zeros stand for all but the end of more than 2k.",
         ),
-    ] = 512,
+    ] = "512",
     kernels: Kernels = "auto",
     force: Force = False,
     as_json: Annotated[
@@ -66,7 +67,7 @@ def profile(
         )
         tell_of_kernels(pair)
         rows = block_size or min(BLOCK_SIZE, pair.drafter.config.block_size if pair.drafter else 1)
-        found = measure(pair, rows, context, partial(progress.benching, "measuring parts"))
+        found = measure(pair, rows, int(context), partial(progress.benching, "measuring parts"))
     if as_json:
         write("".join(map(json_line, _records(found))))
         return
