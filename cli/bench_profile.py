@@ -130,7 +130,7 @@ def _remarks(found: "Profile") -> Iterator[str]:
     if between > 0:
         yield f"between parts and cycle: {between:.2f} ms of Python and waits that nothing hides"
     else:
-        yield f"between parts and cycle: {-between:.2f} ms, which parts take to start and end alone"
+        yield f"between parts and cycle: {-between:.2f} ms, as parts start and end alone; much: other load"
     yield f"Python computes for {found.host_seconds * 1e3:.2f} ms of a cycle, mostly while the device works"
     reached = found.floor_seconds / found.cycle_seconds
     if found.rows == 1:
