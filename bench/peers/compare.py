@@ -1,7 +1,7 @@
 """Engines on the same questions, in turn, and the table of what came out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import product
 from statistics import median
 from typing import Any, NamedTuple, Protocol
 
@@ -68,29 +68,26 @@ def ways_of(engines: Sequence[str], block_size: int) -> list[Way]:
 def in_turn(
     engines: Mapping[str, Engine], questions: Questions, rounds: int, failed: Callable[[str, str], None]
 ) -> dict[Way, list[Round]]:
-    """Every way answers every prompt once a round, one after the other, each time another first; before that once to warm up.
+    """Every way answers every prompt once a round, one after the other, each time another first. The first round warms up.
 
     An engine that fails is told of by `failed(name, why)` and left out, with all that it had answered.
     """
     ways = ways_of(list(engines), questions.block_size)
-    results: dict[Way, list[Round]] = {way: [[] for _ in range(rounds)] for way in ways}
-    turns = chain([(None, 0)], ((round_, prompt) for round_ in range(rounds) for prompt in range(len(questions.prompts))))
-    for turn, (round_, prompt) in enumerate(turns):
+    results: dict[Way, list[Round]] = {way: [[] for _ in range(1 + rounds)] for way in ways}
+    for turn, (round_, prompt) in enumerate(product(range(1 + rounds), questions.prompts)):
         first = turn % len(ways)
         for way in ways[first:] + ways[:first]:
             if way not in results:
                 continue
-            asked = {"prompt": questions.prompts[prompt], "max_tokens": questions.max_tokens, "stop": questions.stop}
+            asked = {"prompt": prompt, "max_tokens": questions.max_tokens, "stop": questions.stop}
             try:
                 told = engines[way.engine]("answer", block_size=way.block_size, **asked)
-                answer = Answer.of(told, questions)
             except EngineFailed as error:
                 failed(way.engine, str(error))
                 results = {other: found for other, found in results.items() if other.engine != way.engine}
             else:
-                if round_ is not None:
-                    results[way][round_].append(answer)
-    return results
+                results[way][round_].append(Answer.of(told, questions))
+    return {way: found[1:] for way, found in results.items()}
 
 
 def rows(results: Mapping[Way, Sequence[Round]], versions: Mapping[str, str], notes: Mapping[str, str]) -> Iterator[Row]:
