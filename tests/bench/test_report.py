@@ -133,11 +133,11 @@ def test_a_summarys_record_is_flat_and_its_figures_are_named() -> None:
 
 
 def test_remarks_tell_of_answers_without_speed_and_of_the_commonest_reason() -> None:
-    reasons = ["plain: it does not pay", "plain: it does not pay", None]
+    reasons = ["plain: 96% would be needed", "plain: 97% would be needed", None]
     runs = [replace(RUN, mode_reason=reason) for reason in reasons]
     runs += [replace(RUN, way=RUN.way.plain, mode_reason="plain: block_size is 1", token_ids=(5,))]
     assert remarks(runs) == [
         "answers of one token, which have no speed: 1 of 4",
-        "block 4: plain: it does not pay (2 of 3 answers)",
+        "block 4: plain: 96% would be needed (2 of 3 answers)",
     ]
     assert remarks([RUN]) == []
