@@ -13,7 +13,7 @@ import json
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -99,7 +99,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _about(geometry: str, rows: list[Mapping[str, Any]]) -> str:
+def _about(geometry: str, rows: list[dict[str, Any]]) -> str:
     sizes = GEOMETRIES[geometry]
     return (
         f"{geometry}, float32, hidden {sizes.hidden}, {sizes.layers} layers; memory reads"
