@@ -80,7 +80,7 @@ def read_prompts(names: Sequence[str], limit: int | None = None) -> list[BenchPr
 
 
 def filled(prompt: BenchPrompt, tokens: int, count: Callable[[list[dict[str, str]]], int]) -> BenchPrompt:
-    """The prompt behind as much text as fits: our documents, in turn, cut between two words.
+    """The prompt behind as much text as fits: our documents, in turn, but for its own, cut between two words.
 
     The text stands at the beginning of the last message, before a blank line.
 
@@ -88,12 +88,14 @@ def filled(prompt: BenchPrompt, tokens: int, count: Callable[[list[dict[str, str
         tokens: how long the whole may be. The result is at most 2% shorter; a prompt that is longer already stays as it is.
         count: tokens of a conversation, the chat template's own included. It is called about ten times.
     """
+    last = prompt.messages[-1]
+    others = "".join(document + "\n\n" for document in _documents() if document not in last["content"])
+    words = re.findall(r"\S+\s*", others)
 
     def with_words(number: int) -> BenchPrompt:
         if not number:
             return prompt
-        last = prompt.messages[-1]
-        text = "".join(islice(cycle(_filler()), number)).rstrip()
+        text = "".join(islice(cycle(words), number)).rstrip()
         return replace(prompt, messages=(*prompt.messages[:-1], {**last, "content": f"{text}\n\n{last['content']}"}))
 
     # A word has at least one token, so that no more words than tokens can fit.
@@ -103,10 +105,9 @@ def filled(prompt: BenchPrompt, tokens: int, count: Callable[[list[dict[str, str
 
 
 @cache
-def _filler() -> list[str]:
-    """The words of our documents without their questions, each with the white space behind it."""
-    documents = (prompt.messages[-1]["content"].split(DOCUMENT_END)[0] for prompt in _read("documents", None))
-    return re.findall(r"\S+\s*", "".join(document + "\n\n" for document in documents))
+def _documents() -> list[str]:
+    """Our documents without their questions."""
+    return [prompt.messages[-1]["content"].split(DOCUMENT_END)[0] for prompt in _read("documents", None)]
 
 
 def _read(name: str, limit: int | None) -> Iterable[BenchPrompt]:

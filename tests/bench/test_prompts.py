@@ -306,3 +306,9 @@ def test_the_template_and_small_tokens_count_too() -> None:
         return 40 + sum(len(message["content"]) for message in messages) // 3
 
     assert 0.98 * 8192 <= count(list(filled(TALK, 8192, count).messages)) <= 8192
+
+
+def test_a_document_is_not_filled_up_with_itself() -> None:
+    prompt = read_prompts(["documents"])[3]
+    document = prompt.messages[-1]["content"].split(DOCUMENT_END)[0]
+    assert filled(prompt, 20_000, words).messages[-1]["content"].count(document) == 1
