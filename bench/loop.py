@@ -73,7 +73,7 @@ def overhead(bench: Bench) -> Iterator[Row]:
 
 
 def auto(bench: Bench) -> Iterator[Row]:
-    """(c) `block_size="auto"` over plain where the cost of a pass is linear in its rows: 4 bits on the CPU backend."""
+    """(b) `block_size="auto"` over plain where the cost of a pass is linear in its rows: 4 bits on the CPU backend."""
     tokens = 80
     with Worker("dflash-mlx", bench.pair("75m", bits=4)) as worker:
         answer = worker("answer", prompt=PROMPT, tokens=tokens + max(BLOCKS))
@@ -100,7 +100,7 @@ def _against_plain(bench: Bench, pair: str, run: Callable[..., Row]) -> Iterator
 
 
 def first_token(bench: Bench) -> Iterator[Row]:
-    """(d) Time to the first token of a 2,000-token prompt, with a drafter over without."""
+    """(c) Time to the first token of a 2,000-token prompt, with a drafter over without."""
     openblas = ctypes.util.find_library("openblas")
     geometry = "75m" if openblas else "tiny"  # MLX's own BLAS would take minutes a prompt
     folder = bench.pair(geometry)
@@ -126,7 +126,7 @@ def first_token(bench: Bench) -> Iterator[Row]:
 
 
 def memory(bench: Bench) -> Iterator[Row]:
-    """(e) Peak memory over plain, and whether it is flat over 2,000 cycles. Every figure from a fresh process."""
+    """(d) Peak memory over plain, and whether it is flat over 2,000 cycles. Every figure from a fresh process."""
     peaks = {}
     for block in (1, *BLOCKS):
         with Worker("dflash-mlx", bench.pair("75m"), drafter=block > 1) as worker:
