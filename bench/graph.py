@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from io import StringIO
 from math import ceil, log2
 from typing import Any
@@ -22,7 +23,7 @@ import mlx.core as mx
 import numpy as np
 
 from dflash_mlx.kernels import metal_kernel
-from dflash_mlx.targets import gated_delta
+from dflash_mlx.targets import gated_delta, row_invariance
 
 STAND_IN = "Depends"
 # they share their input's buffer; reshapes too, unless `copies` finds that they cannot
@@ -50,13 +51,23 @@ def dispatches(arrays: Sequence[mx.array], width: int) -> Counter[str]:
     Args:
         width: how many values a partition sorts: the graph does not say.
     """
-    text = StringIO()
-    mx.export_to_dot(text, *arrays)
     found: Counter[str] = Counter()
-    for name, inputs in NODE.findall(text.getvalue()):
+    for name, inputs in _nodes(arrays):
         if name not in FREE:
             found[name] += SEVERAL[name](inputs.count("\n"), width) if name in SEVERAL else 1
     return found
+
+
+def primitives(arrays: Sequence[mx.array]) -> int:
+    """Primitives of what `arrays` are computed by, views among them; what `mx.compile` joined is one."""
+    return len(_nodes(arrays))
+
+
+def _nodes(arrays: Sequence[mx.array]) -> list[tuple[str, str]]:
+    """The name of each primitive, and its inputs, a line each."""
+    text = StringIO()
+    mx.export_to_dot(text, *arrays)
+    return NODE.findall(text.getvalue())
 
 
 def copies(arrays: Sequence[mx.array]) -> Counter[str]:
@@ -68,6 +79,7 @@ def copies(arrays: Sequence[mx.array]) -> Counter[str]:
     first: dict[str, str] = {}  # the exporter tells of what is also an output twice
     seen: dict[str, list[str]] = {}
     found: Counter[str] = Counter()
+    rows = cache(_rows)
 
     def take(node: dict[str, Any]) -> None:
         if node["type"] != "primitive":
@@ -79,7 +91,7 @@ def copies(arrays: Sequence[mx.array]) -> Counter[str]:
         if known is not keys:
             first.update(zip(keys, known))
             return
-        inputs = [layouts[key] if key in layouts else _rows(shape) for key, (_, shape, _) in zip(sources, node["inputs"])]
+        inputs = [layouts[key] if key in layouts else rows(shape) for key, (_, shape, _) in zip(sources, node["inputs"])]
         views = _views(name, inputs, node["arguments"], outputs[0][1])
         layouts.update(zip(keys, views))
         if name in RESHAPES and views[0].size and not np.may_share_memory(inputs[0], views[0]):
@@ -167,6 +179,7 @@ def on_metal() -> Iterator[None]:
         stack.enter_context(patch.object(mx, "dequantize", dequantize))
         stack.enter_context(patch.object(gated_delta, "gated_delta_kernel", recurrence))
         stack.enter_context(patch.object(gated_delta, "_has_kernel", lambda k: k.shape[-1] % 32 == 0))
+        stack.enter_context(patch.object(row_invariance, "backend", lambda: "metal"))
         for name in ("eval", "async_eval"):
             stack.enter_context(patch.object(mx, name, lambda *arrays: None))
         stack.callback(metal_kernel.cache_clear)
