@@ -107,15 +107,16 @@ def _table(found: "Profile") -> str:
 
     def add(name: str, seconds: float, moved: int) -> None:
         floor = moved / found.bandwidth
-        times = f"{seconds / floor:.1f}" if moved else "-"
         share = f"{seconds / found.cycle_seconds:.0%}"
-        table.add_row(name, f"{seconds * 1e3:.2f}", share, f"{moved / 1e6:.1f}", f"{floor * 1e3:.2f}", times)
+        against = (f"{moved / 1e6:.1f}", f"{floor * 1e3:.2f}", f"{seconds / floor:.1f}") if moved else ("-", "-", "-")
+        table.add_row(name, f"{seconds * 1e3:.2f}", share, *against)
 
     for part in found.parts:
         add(part.name, part.seconds, part.bytes)
     table.add_section()
     add("all parts, in turn", found.parts_seconds, found.bytes)
     add("a cycle in the loop" if found.rows > 1 else "a step in the loop", found.cycle_seconds, found.bytes)
+    add("of it Python, on the host", found.host_seconds, 0)
     console = Console(file=io.StringIO(), width=max(COLUMNS, Console(file=sys.stdout).width))
     console.print(table)
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
@@ -131,7 +132,7 @@ def _remarks(found: "Profile") -> Iterator[str]:
         yield f"between parts and cycle: {between:.2f} ms of Python and waits that nothing hides"
     else:
         yield f"between parts and cycle: {-between:.2f} ms, as parts start and end alone; much: other load"
-    yield f"Python computes for {found.host_seconds * 1e3:.2f} ms of a cycle, mostly while the device works"
+    yield "Python works beside the device: its time is lost only where the device waits"
     reached = found.floor_seconds / found.cycle_seconds
     if found.rows == 1:
         yield f"bound by bandwidth: {1 / found.floor_seconds:.1f} tokens/s; this is {reached:.0%} of it"

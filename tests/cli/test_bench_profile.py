@@ -66,9 +66,10 @@ def found(rows: int, cycle: float, host: float = 0.002) -> Profile:
 def test_the_table_tells_shares_and_how_far_the_floor_is() -> None:
     lines = bench_profile._table(found(4, 0.05)).splitlines()
     assert lines[1].split() == ["16", "attention", "layers", "30.00", "60%", "4000.0", "20.00", "1.5"]
-    assert lines[3].split() == ["commit", "0.00", "0%", "0.0", "0.00", "-"]
-    assert lines[-2].split()[-5:] == ["40.00", "80%", "5000.0", "25.00", "1.6"]
-    assert lines[-1].split()[-5:] == ["50.00", "100%", "5000.0", "25.00", "2.0"]
+    assert lines[3].split() == ["commit", "0.00", "0%", "-", "-", "-"]
+    assert lines[-3].split()[-5:] == ["40.00", "80%", "5000.0", "25.00", "1.6"]
+    assert lines[-2].split()[-5:] == ["50.00", "100%", "5000.0", "25.00", "2.0"]
+    assert lines[-1].split()[-5:] == ["2.00", "4%", "-", "-", "-"]
 
 
 def test_remarks_say_when_blocks_pay_and_what_is_between_parts_and_cycle() -> None:
