@@ -104,8 +104,8 @@ def _about(geometry: str, rows: list[dict[str, Any]]) -> str:
     return (
         f"{geometry}, float32, hidden {sizes.hidden}, {sizes.layers} layers; memory reads"
         f" {rows[0]['bandwidth_gb_per_second']:.1f} GB/s.\n"
-        "GB: what a cycle must move; bound: tok/s if it did nothing else; parts: tok/s if its parts, measured\n"
-        "alone, followed each other at once; host: Python's time of a cycle, most of it while the device works."
+        "GB: what a cycle must move; bound: tok/s if it did nothing else; parts: tok/s if its parts, measured alone,\n"
+        "followed each other at once; host: Python's time of a cycle, while the device works or not."
     )
 
 
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind, in turn")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
     options = parser.parse_args()
-    console = Console(width=100)
+    console = Console(width=120)
     with tempfile.TemporaryDirectory() as temporary:
         about = {"command": shlex.join(["python", "-m", "dflash_mlx.bench.efficiency", *sys.argv[1:]]), **machine()}
         print(json.dumps(about) if options.json else "  ".join(f"{name} {value}" for name, value in about.items()), flush=True)
