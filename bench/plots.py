@@ -44,7 +44,7 @@ def check_plot(path: Path) -> None:
     if not os.access(path.parent, os.W_OK):
         raise RequestError(f"the plot {path} is to go into a folder without permission to write.", "Name another folder.")
     if importlib.util.find_spec("matplotlib") is None:
-        raise RequestError("plots are drawn by matplotlib, which is not installed.", "Try pip install 'dflash-mlx[bench]'.")
+        raise RequestError("plots are drawn by matplotlib, which is not installed.", "Install it: pip install matplotlib.")
 
 
 def plot(path: Path, title: str, summaries: Sequence[Summary], passes: Mapping[int, float], profile: "Profile | None") -> None:

@@ -195,7 +195,7 @@ def _read_set(name: str, limit: int) -> list[BenchPrompt]:
     try:
         from datasets import disable_progress_bars, load_dataset
     except ImportError as error:
-        hint = "Install it: pip install 'dflash-mlx[bench]'."
+        hint = "Install it: pip install datasets."
         raise RequestError(f"{name} is read by the datasets library, which cannot be imported ({error}).", hint) from error
     try:
         with _silence():
