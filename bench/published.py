@@ -18,33 +18,40 @@ class Machine(NamedTuple):
 _GB = 1e9
 _OLD: Literal["M1, M2"] = "M1, M2"
 _NEW: Literal["M3 and newer"] = "M3 and newer"
-_M1 = "https://www.apple.com/newsroom/2021/10/introducing-m1-pro-and-m1-max-the-most-powerful-chips-apple-has-ever-built/"
-_M1_ULTRA = "https://www.apple.com/newsroom/2022/03/apple-unveils-m1-ultra-the-worlds-most-powerful-chip-for-a-personal-computer/"
-_M2 = "https://www.apple.com/newsroom/2023/01/apple-unveils-m2-pro-and-m2-max-next-generation-chips-for-next-level-workflows/"
-_M3 = "https://support.apple.com/en-us/117736"
-_M4 = "https://support.apple.com/en-us/121553"
-_BASE = "https://gist.github.com/kellyshephard"  # a table of the chips without a surname
-_M5 = "https://news.while1.co.il/article/33565624"  # of Apple's announcement
+_NEWS = "https://www.apple.com/newsroom/"
+_SPECS = "https://support.apple.com/en-us/"
+_M1 = _NEWS + "2021/10/introducing-m1-pro-and-m1-max-the-most-powerful-chips-apple-has-ever-built/"
+_M1_ULTRA = _NEWS + "2022/03/apple-unveils-m1-ultra-the-worlds-most-powerful-chip-for-a-personal-computer/"
+_M2 = _NEWS + "2022/06/apple-unveils-m2-with-breakthrough-performance-and-capabilities/"
+_M2_PRO = _NEWS + "2023/01/apple-unveils-m2-pro-and-m2-max-next-generation-chips-for-next-level-workflows/"
+_M2_ULTRA = _NEWS + "2023/06/apple-introduces-m2-ultra/"
+_M3 = _SPECS + "117735"
+_M3_PRO = _SPECS + "117736"
+_M3_ULTRA = _SPECS + "122211"
+_M4 = _NEWS + "2024/10/apple-introduces-m4-pro-and-m4-max/"  # of all three
+_M5 = _NEWS + "2025/10/apple-unleashes-m5-the-next-big-leap-in-ai-performance-for-apple-silicon/"
+_M5_PRO = _NEWS + "2026/03/apple-debuts-m5-pro-and-m5-max-to-supercharge-the-most-demanding-pro-workflows/"
+_M5_ULTRA = _NEWS + "2026/08/apple-introduces-m6-and-m5-ultra-for-a-big-leap-in-performance-and-ai-compute/"
 MACHINES = (
-    Machine("M1", 68.25 * _GB, _OLD, _BASE),
+    Machine("M1", 68.3 * _GB, _OLD, "https://en.wikipedia.org/wiki/Apple_M1"),  # Apple published none
     Machine("M1 Pro", 200 * _GB, _OLD, _M1),
     Machine("M1 Max", 400 * _GB, _OLD, _M1),
     Machine("M1 Ultra", 800 * _GB, _OLD, _M1_ULTRA),
-    Machine("M2", 100 * _GB, _OLD, _BASE),
-    Machine("M2 Pro", 200 * _GB, _OLD, _M2),
-    Machine("M2 Max", 400 * _GB, _OLD, _M2),
-    Machine("M2 Ultra", 800 * _GB, _OLD, "https://www.apple.com/newsroom/2023/06/apple-introduces-m2-ultra/"),
-    Machine("M3", 100 * _GB, _NEW, _BASE),
-    Machine("M3 Pro", 150 * _GB, _NEW, _M3),
-    Machine("M3 Max", 400 * _GB, _NEW, _M3),
-    Machine("M3 Ultra", 819 * _GB, _NEW, "https://www.apple.com/mac-studio/"),
-    Machine("M4", 120 * _GB, _NEW, _BASE),
+    Machine("M2", 100 * _GB, _OLD, _M2),
+    Machine("M2 Pro", 200 * _GB, _OLD, _M2_PRO),
+    Machine("M2 Max", 400 * _GB, _OLD, _M2_PRO),
+    Machine("M2 Ultra", 800 * _GB, _OLD, _M2_ULTRA),
+    Machine("M3", 100 * _GB, _NEW, _M3),
+    Machine("M3 Pro", 150 * _GB, _NEW, _M3_PRO),
+    Machine("M3 Max", 400 * _GB, _NEW, _M3_PRO),
+    Machine("M3 Ultra", 819 * _GB, _NEW, _M3_ULTRA),
+    Machine("M4", 120 * _GB, _NEW, _M4),
     Machine("M4 Pro", 273 * _GB, _NEW, _M4),
     Machine("M4 Max", 546 * _GB, _NEW, _M4),
-    Machine("M5", 153 * _GB, _NEW, _BASE),
-    Machine("M5 Pro", 307 * _GB, _NEW, _M5),
-    Machine("M5 Max", 614 * _GB, _NEW, _M5),
-    Machine("M5 Ultra", 1200 * _GB, _NEW, "https://github.com/kennss/SiliconScope/releases/tag/v4.9.2"),
+    Machine("M5", 153 * _GB, _NEW, _M5),
+    Machine("M5 Pro", 307 * _GB, _NEW, _M5_PRO),
+    Machine("M5 Max", 614 * _GB, _NEW, _M5_PRO),
+    Machine("M5 Ultra", 1200 * _GB, _NEW, _M5_ULTRA),
 )
 
 
@@ -106,7 +113,6 @@ PUBLISHED = (
     Published("speculative", "M5 Max", "Qwen3.8-27B", 3, 58.58, "mlx-vlm 2014", acceptance=1 + 117 / 82),
     Published("speculative", "M5 Max", "Qwen3.8-27B", 3, 49.96, "mlx-vlm 2014", acceptance=1 + 109 / 90.5),
     Published("speculative", "M4 Pro", "Qwen3.8-27B", 8, 33.8, "mlx-dspark", by="measured kernel", acceptance=5.14),
-    Published("speculative", "M4 Pro", "Qwen3.8-27B", 8, 40.0, "mlx-dspark", by="measured kernel"),
     Published("speculative", "M4 Pro", "Qwen3.8-27B", 4, 26.96, "z-lab"),
     Published("speculative", "M4 Pro", "Qwen3.8-27B", 4, 31.49, "z-lab"),
 )

@@ -9,6 +9,7 @@ from dflash_mlx.bench.published import MACHINES, PUBLISHED, SOURCES, Published
 from dflash_mlx.bench.traffic import Traffic
 from dflash_mlx.known_pairs import known_pairs
 
+APPLE = ("https://www.apple.com/newsroom/20", "https://support.apple.com/en-us/1")
 CYCLE = [
     Traffic("draft block", 1_000, context=200),
     Traffic("draft head", 500, logits=30),
@@ -66,6 +67,11 @@ def test_published_figures_are_of_known_pairs_and_machines_and_have_a_source() -
         assert figure.family in families and figure.machine in names and figure.source in SOURCES
         assert 1 <= figure.rows <= roofline.WIDEST and (figure.acceptance or 1) <= figure.rows
     assert {figure.source for figure in PUBLISHED} == set(SOURCES)
+
+
+def test_bandwidths_are_as_apple_published_them_on_pages_that_stay() -> None:
+    others = {machine.name for machine in MACHINES if not machine.source.startswith(APPLE)}
+    assert others == {"M1"}  # of which Apple published none
 
 
 def test_figures_are_predicted_in_their_own_units() -> None:
