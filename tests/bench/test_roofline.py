@@ -74,6 +74,11 @@ def test_bandwidths_are_as_apple_published_them_on_pages_that_stay() -> None:
     assert others == {"M1"}  # of which Apple published none
 
 
+def test_speeds_are_held_against_the_acceptance_published_with_them() -> None:
+    blocks = [figure for figure in PUBLISHED if figure.kind == "speculative" and figure.source == "mlx-dspark"]
+    assert [(figure.value, figure.acceptance) for figure in blocks] == [(33.8, 5.14), (40.0, 5.09)]
+
+
 def test_figures_are_predicted_in_their_own_units() -> None:
     speed = roofline.efficiency() * 273e9
     assert roofline.predict(Published("ratio", "M4 Pro", "", 4, 1.0, "z-lab")) == 1.47
