@@ -80,7 +80,7 @@ class Published(NamedTuple):
 
 SOURCES = {
     "z-lab": "https://github.com/z-lab/dflash (README)",
-    "mlx-dspark": "https://github.com/ARahim3/mlx-dspark (two READMEs, docs); one figure for passes of 5 to 8",
+    "mlx-dspark": "https://github.com/ARahim3/mlx-dspark (READMEs, docs); 5 to 8 rows: one figure",
     "mlx-vlm 2014": "https://github.com/Blaizzy/mlx-vlm/pull/2014; own kernels that are exact",
     "mlxcel 1182": "https://github.com/lablup/mlxcel/pull/1182; 4 rows 37.3 to 39.4 ms",
     "mlx-serve": "https://github.com/ddalcu/mlx-serve (docs); whole passes of Muse-30B",
