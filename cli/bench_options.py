@@ -14,9 +14,9 @@ def _listed(item: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
     return lambda value: tuple(dict.fromkeys(item(part.strip()) for part in value.split(",")))
 
 
-def _from_zero(value: str) -> float:
+def _to_a_million(value: str) -> float:
     number = float(value)
-    if not 0 <= number < float("inf"):
+    if not 0 <= number <= 1e6:  # far beyond, neither sampling nor sleeping takes it
         raise ValueError
     return number
 
@@ -57,7 +57,7 @@ BlockSizes = Annotated[
 Temperatures = Annotated[
     str,
     typer.Option(
-        parser=parser("--temperatures", _listed(_from_zero), "a list of numbers from 0 up", "0,0.7"),
+        parser=parser("--temperatures", _listed(_to_a_million), "a list of numbers from 0 to a million", "0,0.7"),
         metavar="X,...",
         help="Temperatures to measure at, as in 0,0.7.",
     ),
@@ -81,7 +81,7 @@ Rounds = Annotated[
 CoolDown = Annotated[
     float | None,
     typer.Option(
-        parser=parser("--cool-down", _from_zero, "a number from 0 up", "5"),
+        parser=parser("--cool-down", _to_a_million, "a number from 0 to a million", "5"),
         metavar="SECONDS",
         help="Rest before each answer. Default: 1 with Metal, else 0.",
         show_default=False,
