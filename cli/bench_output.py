@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def check_new(path: Path) -> None:
     """Raises RequestError where a new file cannot be made: results that took an hour are not overwritten by the next ones."""
-    if path.exists():
+    if os.path.lexists(path):  # also a link that leads nowhere
         raise RequestError(f"{path} is there already.", "Give --save another name, or delete it first.")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise RequestError(f"{path} cannot be made there.", "Name a folder that exists and that you may write to.")
@@ -51,17 +51,17 @@ class Lines:
         """Writes the runs that wait, also those whose counterpart does not come any more."""
         from dflash_mlx.bench.report import run_record
 
-        for run in self._waiting:
+        while self._waiting:
+            run = self._waiting.pop(0)  # before it is written: an interruption in the middle does not write it again
             self.record(run_record(run, None if run is self._plain else self._plain))
-        self._waiting.clear()
 
     def record(self, content: dict[str, Any]) -> None:
         """Writes any other record."""
         line = json_line(content)
+        if self._file:  # first: writing to stdout can wait for its reader, and be interrupted
+            self._append(self._file, line.encode())
         if self._to_stdout:
             write(line)
-        if self._file:
-            self._append(self._file, line.encode())
 
     def _append(self, file: io.RawIOBase, line: bytes) -> None:
         end = file.tell()
