@@ -118,6 +118,11 @@ def profile(pair: Pair, rows: int, context: int, progress: Callable[[int, int], 
     return Profile(rows, context, tuple(parts), cycle, host, plain, bandwidth)
 
 
+def longest_context(pair: Pair, rows: int) -> int:
+    """How many tokens there can be before a cycle of so many rows that `profile` measures."""
+    return pair.context_capacity - _room(rows)
+
+
 def pass_seconds(target: TransformerTarget, widths: Sequence[int], context: int) -> dict[int, float]:
     """One pass of the target with its head, by rows, behind `context` positions of zeros; medians, all widths in turn."""
     state, position = target.new_state(context + max(widths)), mx.array([context], mx.int32)
@@ -140,7 +145,7 @@ def _check(pair: Pair, rows: int, context: int) -> None:
     widest = pair.drafter.config.block_size if pair.drafter else 1
     if not 1 <= rows <= widest:
         raise RequestError(f"the drafter was trained for blocks of 1 to {widest} rows, not {rows}.", f"Take at most {widest}.")
-    most = pair.context_capacity - _room(rows)
+    most = longest_context(pair, rows)
     if not 1 <= context <= most:
         raise RequestError(
             f"a context of {context} tokens cannot be measured: model and memory have room for 1 to {most} here.",

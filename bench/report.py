@@ -16,6 +16,7 @@ from .summary import Figure, Summary, first_difference
 
 SCHEMA = 1
 LONGEST_NAME = 16  # characters of a category
+WIDEST = 1000  # columns of a table, which hardly takes more than 80
 
 
 class Grid(NamedTuple):
@@ -85,9 +86,9 @@ def tables(summaries: Sequence[Summary]) -> list[Grid]:
     return [*grids, _grid(keys, kept, drafted)] if drafted else grids
 
 
-def text(grids: Sequence[Grid], width: int) -> str:
-    """The tables for a terminal of so many columns."""
-    console = Console(file=io.StringIO(), width=width)
+def text(grids: Sequence[Grid]) -> str:
+    """The tables for a terminal, as wide as they are: one that is narrower wraps lines, and cuts no figure."""
+    console = Console(file=io.StringIO(), width=WIDEST)
     for number, grid in enumerate(grids):
         if number:
             console.print()

@@ -1,6 +1,7 @@
 """`dflash-mlx bench`: plain and speculative decoding side by side on this machine."""
 
 import logging
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -93,6 +94,8 @@ def measure(
 
     if plot:
         check_plot(plot)
+    if plot and save and os.path.realpath(plot) == os.path.realpath(save):
+        raise RequestError(f"--plot and --save both name {plot}.", "Give one of them another name.")
     asked = read_prompts(prompts, limit)
     warnings = warnings_now()
     for warning in warnings:
@@ -234,8 +237,6 @@ def _measure(engine: "Engine", steps: "Sequence[Step]", settings: dict[str, Any]
 
 
 def _print_tables(summaries: "Sequence[Summary]", end: dict[str, Any]) -> None:
-    from rich.console import Console
-
     from dflash_mlx.bench.report import legend, tables, text
 
     if not end["complete"]:
@@ -243,7 +244,7 @@ def _print_tables(summaries: "Sequence[Summary]", end: dict[str, Any]) -> None:
     if not summaries:
         note("there is nothing to compare yet." if not end["complete"] else "no answer has a second token: there are no speeds.")
         return
-    write(text(tables(summaries), Console(file=sys.stdout).width))
+    write(text(tables(summaries)))
     for line in legend(summaries):
         note(line)
 
@@ -251,19 +252,18 @@ def _print_tables(summaries: "Sequence[Summary]", end: dict[str, Any]) -> None:
 def _plot(path: Path, pair: "Pair", name: str, summaries: "Sequence[Summary]", runs: "Sequence[Run]", complete: bool) -> None:
     """Draws the results; of a whole measurement, with what passes and a cycle cost behind as much text as prompts have."""
     from dflash_mlx.bench.plots import plot
-    from dflash_mlx.bench.profile import pass_seconds
+    from dflash_mlx.bench.profile import longest_context, pass_seconds
     from dflash_mlx.bench.profile import profile as profile_cycle
 
     passes, cycle = {}, None
     if complete:
-        context = round(median(run.prompt_tokens for run in runs))
         sizes = [s.way.block_size for s in summaries if s.way.block_size not in ("auto", 1)]
         assert pair.drafter
         trained = pair.drafter.config.block_size
+        rows = max(sizes, default=trained)
+        context = min(round(median(run.prompt_tokens for run in runs)), longest_context(pair, rows))
         with Progress(quiet=False) as progress:
             progress.benching("measuring passes", 0, 1)
             passes = pass_seconds(pair.target, range(1, trained + 1), context)
-            cycle = profile_cycle(
-                pair, max(sizes, default=trained), context, partial(progress.benching, "measuring a cycle's parts")
-            )
+            cycle = profile_cycle(pair, rows, context, partial(progress.benching, "measuring a cycle's parts"))
     plot(path, f"{name}: speculative decoding", summaries, passes, cycle)

@@ -52,9 +52,15 @@ def summaries() -> list[Summary]:
 
 
 def test_all_that_can_vary_has_room_in_80_columns() -> None:
-    lines = text(tables(summaries()), 80).splitlines()
+    lines = text(tables(summaries())).splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("documents") for line in lines) == 3  # none is broken in two
+
+
+def test_where_there_is_no_room_figures_are_whole_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    written = text(tables([replace(SUMMARY, category="数学" * 8), SUMMARY]))
+    assert "…" not in written and written.count("3.14 (2.90-3.30)") == 2
 
 
 def test_a_column_that_says_nothing_is_not_there() -> None:
@@ -100,11 +106,11 @@ def test_an_interrupted_run_is_marked_in_markdown_with_or_without_results() -> N
 def test_a_category_of_any_name_breaks_no_table(name: str, shown: str) -> None:
     both = [replace(SUMMARY, category=name), SUMMARY]
     assert f"| {shown} |" in markdown(HEADER, END, both)
-    assert "\x1b" not in text(tables(both), 80)
+    assert "\x1b" not in text(tables(both))
 
 
 def test_markup_in_a_name_is_text() -> None:
-    assert "[red]" in text(tables([replace(SUMMARY, category="[red]"), SUMMARY]), 80)
+    assert "[red]" in text(tables([replace(SUMMARY, category="[red]"), SUMMARY]))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from command import ENDLESS, Result
 import dflash_mlx
 from dflash_mlx.bench import conditions
 from dflash_mlx.bench.measure import Run, Way
+from dflash_mlx.cli import bench_output
 from dflash_mlx.cli.bench_output import Lines
 
 Command = Callable[..., Result]
@@ -125,16 +126,21 @@ def test_the_saved_file_has_the_lines_of_json(bench: Command, tmp_path: Path) ->
 def test_a_file_that_is_there_is_not_overwritten(bench: Command, tmp_path: Path) -> None:
     file = tmp_path / "result.jsonl"
     file.write_text("an hour's work")
-    code, out, err = bench("--save", str(file))
-    assert (code, out) == (2, "") and "is there already" in err and file.read_text() == "an hour's work"
+    link = tmp_path / "link"
+    link.symlink_to("nowhere")
+    for there in (file, link):
+        code, out, err = bench("--save", str(there))
+        assert (code, out) == (2, "") and "is there already" in err
+    assert file.read_text() == "an hour's work"
 
 
-def test_the_plot_is_drawn(bench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plot_is_drawn(bench: Command, demo: dflash_mlx.Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dflash_mlx.bench import bandwidth
 
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(bandwidth, "BYTES", 2**24)
-    assert bench("--plot", str(tmp_path / "plot.svg")).code == 0
+    monkeypatch.setitem(vars(demo), "context_capacity", 80)  # for the answers, not for a cycle's measurement behind the prompts
+    assert bench("--plot", str(tmp_path / "plot.svg"), "--drafter", "auto").code == 0
     drawn = (tmp_path / "plot.svg").read_text()
     assert drawn.startswith("<?xml") and len(drawn) > 10_000
 
@@ -164,14 +170,17 @@ def test_a_context_that_memory_has_no_room_for_is_named_with_one_that_fits(
         (("--context", "1.5k"), "--context 1.5k is not a list of numbers of tokens"),
         (("--block-sizes", "2,9"), "block size 9 is more than the 8 this drafter was trained for"),
         (("--block-sizes", "2,,4"), "--block-sizes 2,,4 is not a list of sizes"),
-        (("--temperatures", "-1"), "--temperatures -1 is not a list of numbers from 0 up"),
-        (("--temperatures", "nan"), "--temperatures nan is not a list of numbers from 0 up"),
+        (("--temperatures", "-1"), "--temperatures -1 is not a list of numbers from 0 to a million"),
+        (("--temperatures", "nan"), "--temperatures nan is not a list of numbers from 0 to a million"),
         (("--limit", "0"), "--limit 0 is not a number from 1 up"),
         (("--rounds", "x"), "--rounds x is not a number from 1 up"),
-        (("--cool-down", "-1"), "--cool-down -1 is not a number from 0 up"),
+        (("--temperatures", "0,1e300"), "--temperatures 0,1e300 is not a list of numbers from 0 to a million"),
+        (("--cool-down", "-1"), "--cool-down -1 is not a number from 0 to a million"),
+        (("--cool-down", "1e300"), "--cool-down 1e300 is not a number from 0 to a million"),
         (("--drafter", "none"), "--drafter none leaves nothing to compare"),
         (("--json", "--markdown"), "--json and --markdown exclude each other"),
         (("--plot", "plot.pdf"), "is neither PNG nor SVG"),
+        (("--plot", "plot.svg", "--save", "./plot.svg"), "--plot and --save both name plot.svg"),
         (("--save", "nowhere/result.jsonl"), "nowhere/result.jsonl cannot be made there"),
         (("--prompts", "poems"), "there are no prompts called 'poems'"),
         (("--max-tokens", "5000"), "no prompt with 5000 tokens of answer fits"),
@@ -205,6 +214,25 @@ def test_a_run_waits_for_plain_decoding_of_the_same_and_no_longer(tmp_path: Path
     lines.rest()  # as an interruption does
     same = [json.loads(line)["same_as_plain"] for line in file.read_text().splitlines()]
     assert same == [None, True, False, None, True, None]
+
+
+def test_what_is_interrupted_while_it_is_written_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, shown = tmp_path / "result.jsonl", list[str]()
+
+    def write(line: str) -> None:
+        shown.append(line)
+        if len(shown) == 2:  # its reader was slow
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench_output, "write", write)
+    lines = Lines(True, file)
+    lines.run(run_of(4))
+    lines.run(run_of(2))
+    with pytest.raises(KeyboardInterrupt):
+        lines.run(run_of(1))
+    lines.rest()
+    assert [json.loads(line)["block_size"] for line in shown] == [4, 2, 1]
+    assert file.read_text() == "".join(shown)
 
 
 def test_a_full_disk_ends_the_file_behind_a_whole_line_and_not_the_measurement(bench: Command, tmp_path: Path) -> None:
