@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from dflash_mlx.errors import RequestError
 
+from .summary import ALL
+
 CATEGORIES = ("chat", "code", "math", "editing", "documents", "chinese")
 FOLDER = Path(__file__).parent / "prompts"
 DOCUMENT_END = "\n\n---\n\n"  # in a prompt of `documents`: what stands before it is the document, what follows the question
@@ -70,12 +72,18 @@ def read_prompts(names: Sequence[str], limit: int | None = None) -> list[BenchPr
             12 where there is no limit.
 
     Raises:
-        RequestError: a name is unknown, a file or a line of it is malformed, or a public set cannot be read.
+        RequestError: a name is unknown, a file or a line of it is malformed, a public set cannot be read, or a category beside
+            others is called "all".
     """
     groups: dict[str, list[BenchPrompt]] = {}
     for name in dict.fromkeys(names or CATEGORIES):
         for prompt in _read(name, limit):
             groups.setdefault(prompt.category, []).append(prompt)
+    if ALL in groups and len(groups) > 1:
+        raise RequestError(
+            f"one of the categories is called {ALL!r}, as results call all of them together.",
+            'Give its prompts another "category", or rename the file where that is its name.',
+        )
     return [prompt for group in groups.values() for prompt in group[:limit]]
 
 

@@ -156,6 +156,13 @@ def test_a_file_may_hold_prompts_conversations_and_categories(write: Callable[..
     ]
 
 
+def test_all_is_a_category_only_where_there_is_no_other(write: Callable[..., str]) -> None:
+    path = write({"prompt": "one"}, name="all.jsonl")
+    assert read_prompts([path])[0].category == "all"
+    with pytest.raises(RequestError, match="called 'all', as results call all of them together"):
+        read_prompts([path, "chat"])
+
+
 USER = {"role": "user", "content": "hello"}
 
 
