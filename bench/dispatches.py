@@ -181,7 +181,9 @@ def project(bytes_moved: float, dispatched: int, bandwidth: float, microseconds:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.dispatches", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.dispatches", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     pairs = [*(pair.family for pair in known_pairs()), *GEOMETRIES]
     parser.add_argument("--pair", default="Qwen3.8-27B", choices=pairs, help="a target's family, or a geometry")
     parser.add_argument("--rows", type=int, default=4, choices=range(2, 9), help="of a block, the anchor's included")

@@ -110,7 +110,9 @@ def _about(geometry: str, rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.efficiency", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.efficiency", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--folder", type=Path, help="keeps the checkpoints that are made")
     parser.add_argument("--geometry", choices=GEOMETRIES, default="300m")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind, in turn")

@@ -256,7 +256,9 @@ def show(row: Row, as_json: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.loop", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.loop", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; none: all")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind, in turn")
     parser.add_argument("--folder", type=Path, help="keeps the checkpoints that are made")

@@ -105,14 +105,16 @@ def text(grids: Sequence[Grid]) -> str:
 def legend(summaries: Sequence[Summary]) -> list[str]:
     """What the columns mean, those that are there."""
     lines = [
-        "plain, tok/s: tokens a second behind the first, median of the prompts, by plain decoding and in this way",
+        "plain, tok/s: tokens a second after the first, by plain decoding and in this way; median prompt",
         "spread: between these lies the middle half of the prompts",
-        "ratio: how many times as fast, median of the prompts and its 95% interval (of 6 prompts and more)",
+        "ratio: times plain's speed, median prompt and its 95% interval (from 6 prompts on)",
         "tau: tokens a cycle (acceptance length)",
     ]
     if any(s.same_answers is not None for s in summaries):
         lines.append("same: prompts with the same answer, token by token, as by plain decoding")
     lines.append("a / b: plain decoding / this way; memory: how much more at the peak, with the drafter")
+    if any(s.acceptance_by_position for s in summaries):
+        lines.append("kept by position: of the first, second, ... drafts of a block")
     return lines
 
 
@@ -128,15 +130,16 @@ def remarks(runs: Sequence[Run]) -> list[str]:
         [(kind, count)] = Counter(kinds).most_common(1)
         reason = of_size[kinds.index(kind)]
         if reason:
-            lines.append(f"block {size}: {reason} ({count} of {len(of_size)} answers)")
+            lines.append(f"block size {size}, {reason} ({count} of {len(of_size)} answers)")
     return lines
 
 
-def markdown(header: dict[str, Any], end: dict[str, Any], summaries: Sequence[Summary]) -> str:
+def markdown(header: dict[str, Any], end: dict[str, Any], summaries: Sequence[Summary], remarks: Sequence[str] = ()) -> str:
     """The tables with what has to be known of them, to be pasted into an issue.
 
     Args:
         header, end: the first and the last record.
+        remarks: what else there is to say of the runs.
     """
     machine, settings = header["machine"], header["settings"]
     facts = [
@@ -147,6 +150,7 @@ def markdown(header: dict[str, Any], end: dict[str, Any], summaries: Sequence[Su
         f"kernels: {', '.join(header['kernels']) or 'none'}",
         f"answers of up to {settings['max_tokens']} tokens, rounds: {settings['rounds']}, "
         f"rest before each: {settings['cool_down_s']:g} s, verification: {settings['verify']}",
+        *remarks,
         *(f"warning: {warning}" for warning in end["warnings"]),
     ]
     if not end["complete"]:

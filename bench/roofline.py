@@ -205,7 +205,9 @@ def _name(figure: Published) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.roofline", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.roofline", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     families = [pair.family for pair in known_pairs()]
     parser.add_argument("--family", default=families[0], choices=families)
     parser.add_argument("--rows", type=int, default=4, choices=range(2, WIDEST + 1), help="of a block, the anchor's included")

@@ -165,7 +165,9 @@ def _write_tokenizer(folder: Path, vocab: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.synthetic", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.synthetic", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("geometry", choices=GEOMETRIES)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--bits", type=int)

@@ -138,7 +138,7 @@ def measure(
     for remark in remarks(runs):
         note(remark)
     if as_markdown:
-        write(markdown(header, end, summaries))
+        write(markdown(header, end, summaries, remarks(runs)))
     elif not as_json:
         _print_tables(summaries, end)
     if plot and summaries:
@@ -155,9 +155,7 @@ def _refuse_options(context: typer.Context) -> None:
         source = context.get_parameter_source(parameter.name or "")
         if source and source.name == "COMMANDLINE":
             option, command = parameter.opts[0], context.invoked_subcommand
-            raise RequestError(
-                f"{option} has no effect before {command}.", f"Put it behind: dflash-mlx bench {command} {option} ..."
-            )
+            raise RequestError(f"{option} has no effect before {command}.", f"See dflash-mlx bench {command} --help for its own.")
 
 
 def _metal() -> bool:

@@ -126,7 +126,7 @@ def _table(found: "Profile") -> str:
 def _remarks(found: "Profile") -> Iterator[str]:
     """What the numbers say."""
     what = f"blocks of {found.rows}" if found.rows > 1 else "a plain step"
-    yield f"{what} behind {found.context} tokens, greedy; medians; bandwidth {found.bandwidth / 1e9:.1f} GB/s, reading"
+    yield f"{what} after {found.context} tokens, greedy; medians; memory reads {found.bandwidth / 1e9:.1f} GB/s"
     between = (found.cycle_seconds - found.parts_seconds) * 1e3
     if between > 0:
         yield f"between parts and cycle: {between:.2f} ms of Python and waits that nothing hides"

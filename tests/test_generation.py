@@ -363,7 +363,7 @@ def test_where_speculation_cannot_pay_the_drafter_does_not_run(prompt: list[int]
     monkeypatch.setattr(pair.drafter, "inject", None)
     statistics = pair.generate(prompt, max_tokens=40).statistics
     assert statistics.block_sizes == {1: 39} and statistics.mode == "plain"
-    assert statistics.mode_reason == "plain: a 2-row pass costs 2.1x a 1-row pass on this machine"
+    assert statistics.mode_reason == "plain: a cycle of 2 rows costs 2.1x a plain step on this machine"
     assert statistics.plain_tokens_per_second == pytest.approx(1.0)
 
 

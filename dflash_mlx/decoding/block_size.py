@@ -237,9 +237,7 @@ class Policy:
         if self.plain_only or self._best_gain(seconds) <= WORTHWHILE:
             widths = range(2, self._trained + 1)
             width = max(widths, key=lambda w: w / seconds[w - 1])
-            return (
-                f"plain: {_a(width)} {width}-row pass costs {seconds[width - 1] / seconds[0]:.1f}x a 1-row pass on this machine"
-            )
+            return f"plain: a cycle of {width} rows costs {seconds[width - 1] / seconds[0]:.1f}x a plain step on this machine"
         needed = self._needed(seconds)
         easiest = int(np.argmin(needed)) + 1
         if not self._tried:
@@ -286,8 +284,3 @@ class Policy:
             return None
         self._rest = PROBE_REST
         return probe
-
-
-def _a(number: int) -> str:
-    """The article of a number below 100."""
-    return "an" if number in (8, 11, 18) or 80 <= number < 90 else "a"

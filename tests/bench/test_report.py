@@ -99,6 +99,7 @@ def test_markdown_has_a_heading_facts_and_whole_tables() -> None:
 def test_an_interrupted_run_is_marked_in_markdown_with_or_without_results() -> None:
     end = END | {"complete": False, "answers": 1}
     assert "**interrupted: 1 of 2 answers**" in markdown(HEADER, end, summaries())
+    assert "- nothing was drafted" in markdown(HEADER, end, summaries(), ["nothing was drafted"])
     assert "**interrupted: 1 of 2 answers**" in markdown(HEADER, end, [])
 
 
@@ -144,6 +145,6 @@ def test_remarks_tell_of_answers_without_speed_and_of_the_commonest_reason() -> 
     runs += [replace(RUN, way=RUN.way.plain, mode_reason="plain: block_size is 1", token_ids=(5,))]
     assert remarks(runs) == [
         "answers of one token, which have no speed: 1 of 4",
-        "block 4: plain: 96% would be needed (2 of 3 answers)",
+        "block size 4, plain: 96% would be needed (2 of 3 answers)",
     ]
     assert remarks([RUN]) == []

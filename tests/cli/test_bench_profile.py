@@ -25,7 +25,7 @@ def test_people_get_a_table_in_80_columns(run: Run) -> None:
     assert result.code == 0 and max(map(len, lines)) <= 80
     for part in [*PARTS, "commit", "all parts, in turn", "a cycle in the loop"]:
         assert sum(line.startswith(f"{part} ") for line in lines) == 1
-    assert "blocks of 4 behind 40 tokens" in result.out and "caches" in result.out
+    assert "blocks of 4 after 40 tokens" in result.out and "caches" in result.out
 
 
 def test_programs_get_an_object_a_part_and_one_of_the_cycle(run: Run) -> None:
@@ -40,7 +40,7 @@ def test_programs_get_an_object_a_part_and_one_of_the_cycle(run: Run) -> None:
 
 def test_without_a_drafter_it_is_a_plain_step(run: Run) -> None:
     result = run("bench", "profile", "--model", "demo", "--context", "40", "--drafter", "none")
-    assert result.code == 0 and "a plain step behind 40 tokens" in result.out and "draft" not in result.out
+    assert result.code == 0 and "a plain step after 40 tokens" in result.out and "draft" not in result.out
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,7 @@ def test_a_block_cut_short_is_recorded_as_what_it_was() -> None:
 def test_plain_by_cost_is_explained_by_the_cost() -> None:
     policy = Policy(Costs([(1, 0, 0.04), (4, 0, 0.156)]), 4)
     assert policy.plain_only and policy.next(0) == 1
-    assert policy.reason == "plain: a 4-row pass costs 3.9x a 1-row pass on this machine"
+    assert policy.reason == "plain: a cycle of 4 rows costs 3.9x a plain step on this machine"
 
 
 def test_plain_by_acceptance_is_explained_by_the_acceptance() -> None:
