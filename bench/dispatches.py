@@ -16,6 +16,7 @@ from unittest.mock import patch
 import mlx.core as mx
 from mlx.utils import tree_flatten
 
+from dflash_mlx.decoding.calibration import TimedBlockSize
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
@@ -39,19 +40,6 @@ ALL_KERNELS = Kernels(
     row_invariant=frozenset(("norm", "rope", "elementwise")),  # as if seen so on the device: exact verification asks
 )
 Count = Callable[[list[mx.array]], Counter[str]]
-
-
-class Fixed:
-    """Block sizes that are always the same."""
-
-    def __init__(self, rows: int) -> None:
-        self.rows = rows
-
-    def next(self, position: int) -> int:
-        return self.rows
-
-    def record(self, *cycle: object) -> None:
-        pass
 
 
 class Submitted(NamedTuple):
@@ -138,7 +126,7 @@ def _submitted(sequence: TokenSequence, sampler: Sampler, rows: int, count: Coun
         stack.enter_context(patch.object(sequence, "read", marked("accept", sequence.read, before="accept")))
         stack.enter_context(patch.object(target, "layers", layers))
         reads = stack.enter_context(_nothing_computed((rows - 1) // 2))
-        cycles = run(sequence, mx.array([0], mx.int32), sampler, Fixed(rows), 10 * rows, len)
+        cycles = run(sequence, mx.array([0], mx.int32), sampler, TimedBlockSize(rows), 10 * rows, len)
         next(cycles)
         counting = True
         parts["before"], nodes, reads_before = count(roots).total(), primitives(roots), reads.total()

@@ -16,7 +16,8 @@ from metal_on_cpu import metal_kernel, recording
 
 from dflash_mlx import kernels
 from dflash_mlx.bench import counts
-from dflash_mlx.bench.dispatches import ALL_KERNELS, GREEDY, Fixed
+from dflash_mlx.bench.dispatches import ALL_KERNELS, GREEDY
+from dflash_mlx.decoding.calibration import TimedBlockSize
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.sampling import Sampler
 from dflash_mlx.decoding.sequence import TokenSequence
@@ -51,7 +52,7 @@ def moved_by_kernels() -> dict[str, int]:
         mx.disable_compile()  # the harness computes when it is called
         kernels.metal_kernel.cache_clear()
         try:
-            cycles = run(sequence, mx.array([0], mx.int32), sampler, Fixed(ROWS), 10 * ROWS, len)
+            cycles = run(sequence, mx.array([0], mx.int32), sampler, TimedBlockSize(ROWS), 10 * ROWS, len)
             next(cycles)
             with recording() as runs:
                 next(cycles)

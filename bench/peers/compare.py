@@ -5,6 +5,7 @@ from itertools import product
 from statistics import median
 from typing import Any, NamedTuple, Protocol
 
+from ..summary import first_difference
 from .process import EngineFailed
 
 OURS, REFERENCE = "dflash-mlx (ours)", "mlx-lm"
@@ -106,7 +107,7 @@ def rows(results: Mapping[Way, Sequence[Round]], versions: Mapping[str, str], no
             prompt: token
             for round_ in found
             for prompt, (answer, right) in enumerate(zip(round_, reference))
-            if (token := _leaves(answer, right)) is not None
+            if (token := first_difference(answer.tokens, right.tokens)) is not None
         }
         tokens = sum(each.decoded - 1 for each in answers)
         yield {
@@ -151,11 +152,3 @@ def _speed(answers: Round) -> float:
     """Tokens a second after the first, over all prompts."""
     seconds = sum(each.seconds for each in answers)
     return sum(each.decoded - 1 for each in answers) / seconds if seconds else 0.0
-
-
-def _leaves(answer: Answer, reference: Answer) -> int | None:
-    """The first token that is not the reference's; None: all are."""
-    if answer.tokens == reference.tokens:
-        return None
-    shorter = min(len(answer.tokens), len(reference.tokens))
-    return next((i for i in range(shorter) if answer.tokens[i] != reference.tokens[i]), shorter)
