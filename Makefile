@@ -18,7 +18,7 @@ lint: $(VENV)/ready
 	$(BIN)/mypy dflash_mlx cli convert bench
 
 bench: $(VENV)/ready  ## how near the engine comes to what the machine allows: some minutes, 1.3 GB in build/bench
-	$(BIN)/python -m dflash_mlx.bench.efficiency --folder build/bench
+	$(BIN)/python -m dflash_mlx.bench.loop.efficiency --folder build/bench
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .bench import bench
-from .chat import chat
+from .bench.command import bench
+from .chat.command import chat
 from .convert import convert
 from .doctor import doctor
 from .generate import generate

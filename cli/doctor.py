@@ -15,7 +15,7 @@ from .render import Progress, json_line, note, write
 
 if TYPE_CHECKING:
     from dflash_mlx import Pair
-    from dflash_mlx.decoding.parity import Parity
+    from dflash_mlx.tuning.parity import Parity
 
 BLOCK_SIZES = (2, 4, 8)
 TOKENS = 64
@@ -63,7 +63,7 @@ def _checks(model: str | None, kernels: str) -> Iterator[Check]:
 
 def _named(model: str, kernels: str) -> "tuple[Pair | None, Check]":
     from dflash_mlx.errors import ModelNotFoundError
-    from dflash_mlx.known_pairs import find
+    from dflash_mlx.loading.known_pairs import find
 
     try:
         with Progress(quiet=False) as progress:

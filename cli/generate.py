@@ -147,7 +147,7 @@ def _chunks(
     with Progress(quiet) as progress:
         logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who asks a question
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
-        from dflash_mlx import tensor_file
+        from dflash_mlx.conversation import tensor_file
         from dflash_mlx.decoding.sampling import check_sampling
 
         # before a model is loaded for nothing

@@ -64,7 +64,7 @@ def _harness() -> Check:
 def _memory() -> Check:
     import mlx.core as mx
 
-    from dflash_mlx.memory import available
+    from dflash_mlx.loading.memory import available
 
     total, room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), available()
     recommended = "max_recommended_working_set_size" in mx.device_info()
@@ -74,7 +74,7 @@ def _memory() -> Check:
 
 
 def _bandwidth() -> Check:
-    from dflash_mlx.bench.bandwidth import measured_bandwidth
+    from dflash_mlx.bench.roofline.bandwidth import measured_bandwidth
 
     best = measured_bandwidth() / GB
     return Check("memory bandwidth", f"{best:.0f} GB/s, reading", figures={"gb_per_second": round(best, 1)})
@@ -96,7 +96,7 @@ def _exact() -> Check:
 def _hub_cache() -> Check:
     from huggingface_hub import constants
 
-    from dflash_mlx.known_pairs import known_pairs
+    from dflash_mlx.loading.known_pairs import known_pairs
 
     cache = Path(constants.HF_HUB_CACHE)
     there = next(place for place in (cache, *cache.absolute().parents) if place.is_dir())
@@ -115,7 +115,7 @@ def _hub_cache() -> Check:
 
 
 def _measurements() -> Check:
-    from dflash_mlx.user_cache import folder
+    from dflash_mlx.tuning.user_cache import folder
 
     costs, kernels = (len(list(folder(kind).glob("*.json"))) for kind in ("costs", "kernels"))
     place = folder("costs").parent

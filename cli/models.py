@@ -10,7 +10,7 @@ import typer
 from .render import note, write
 
 if TYPE_CHECKING:
-    from dflash_mlx.known_pairs import KnownPair
+    from dflash_mlx.loading.known_pairs import KnownPair
 
 GB = 10**9
 
@@ -18,8 +18,8 @@ GB = 10**9
 def models(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False) -> None:
     """List the known pairs: what they need, whether they fit this machine, whether they are downloaded."""
     # Here, and not at the top: --help need not wait for MLX.
-    from dflash_mlx.known_pairs import CONTEXT, default, known_pairs
-    from dflash_mlx.memory import available
+    from dflash_mlx.loading.known_pairs import CONTEXT, default, known_pairs
+    from dflash_mlx.loading.memory import available
 
     pairs, room, chosen = known_pairs(), available(), default()
     rows = [_row(pair, room, chosen) for pair in pairs]
@@ -32,8 +32,8 @@ def models(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
 
 
 def _row(pair: "KnownPair", room: int, chosen: "KnownPair | None") -> dict[str, object]:
-    from dflash_mlx.hub import cached
-    from dflash_mlx.known_pairs import CONTEXT
+    from dflash_mlx.loading.hub import cached
+    from dflash_mlx.loading.known_pairs import CONTEXT
 
     need = pair.need().total
     return {

@@ -146,8 +146,8 @@ def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def default_model(quiet: bool) -> str:
     """The model for who names none. Says which it is."""
-    from dflash_mlx.hub import DEMO
-    from dflash_mlx.known_pairs import default
+    from dflash_mlx.loading.hub import DEMO
+    from dflash_mlx.loading.known_pairs import default
 
     pair = default()
     name, why = (

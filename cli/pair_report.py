@@ -10,8 +10,8 @@ from .render import Progress
 if TYPE_CHECKING:
     from dflash_mlx import Pair
     from dflash_mlx.decoding.costs import Costs
-    from dflash_mlx.decoding.parity import Parity
-    from dflash_mlx.kernels.record import Entry
+    from dflash_mlx.tuning.parity import Parity
+    from dflash_mlx.tuning.record import Entry
 
 PROMPTS = (
     "The three states of matter are",
@@ -28,7 +28,7 @@ def load_pair(name: str, kernels: Any, progress: Progress) -> "Pair":
     """A pair; the target alone where no drafter is known for it. One that is known and cannot be had is an error."""
     import dflash_mlx
     from dflash_mlx.errors import ModelNotFoundError
-    from dflash_mlx.known_pairs import find
+    from dflash_mlx.loading.known_pairs import find
 
     try:
         return dflash_mlx.load(name, kernels=kernels, progress=progress.loading)
@@ -67,7 +67,7 @@ def compare(
     pair: "Pair", prompts: list[list[int]], block_sizes: tuple[int, ...], tokens: int, progress: Progress
 ) -> "list[Parity]":
     """Verification in blocks held against plain decoding, fast and exact."""
-    from dflash_mlx.decoding.parity import parity
+    from dflash_mlx.tuning.parity import parity
 
     return parity(pair.target, prompts, block_sizes, tokens, progress.comparing, ("fast", "exact"))
 
@@ -148,7 +148,7 @@ def _parity(report: "Parity") -> Check:
 
 def _advice(pair: "Pair", costs: "Costs | None", exact: "Costs | None", reports: "list[Parity]") -> Iterator[str]:
     from dflash_mlx.decoding.block_size import Policy
-    from dflash_mlx.kernels.record import marks_of
+    from dflash_mlx.tuning.record import marks_of
 
     if pair.drafter and costs and exact:
         trained = pair.drafter.config.block_size

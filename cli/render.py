@@ -119,7 +119,7 @@ class Progress:
         self._show("measuring", done, total)
 
     def comparing(self, done: int, total: int) -> None:
-        """The `progress` of `dflash_mlx.decoding.parity.parity`."""
+        """The `progress` of `dflash_mlx.tuning.parity.parity`."""
         self._show("comparing", done, total)
 
     def prefill(self, done: int, total: int) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple, Unpack
 
 from dflash_mlx.errors import RequestError
-from dflash_mlx.hub import Downloading, resolve, resolve_pair
+from dflash_mlx.loading.hub import Downloading, resolve, resolve_pair
 from dflash_mlx.targets import load_target
 
 from .check import Report

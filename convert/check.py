@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from dflash_mlx.checkpoint import read_config, size_in_memory
+from dflash_mlx.conversation.fingerprint import fingerprint
 from dflash_mlx.decoding.sampling import Sampling
 from dflash_mlx.drafters import DFlash, load_drafter
 from dflash_mlx.errors import CheckpointError, MemoryBudgetError, ModelNotFoundError, RequestError
-from dflash_mlx.fingerprint import fingerprint
-from dflash_mlx.fit import check_cycle, check_fit
-from dflash_mlx.memory import GB, available, estimate
-from dflash_mlx.memory import check as check_memory
-from dflash_mlx.pair import Pair, load
+from dflash_mlx.loader import load
+from dflash_mlx.loading.fit import check_cycle, check_fit
+from dflash_mlx.loading.memory import GB, available, estimate
+from dflash_mlx.loading.memory import check as check_memory
+from dflash_mlx.pair import Pair
 from dflash_mlx.targets import load_target
 from dflash_mlx.text import Tokenizer
 

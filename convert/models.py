@@ -7,7 +7,7 @@ from pathlib import Path
 from dflash_mlx import drafters, targets
 from dflash_mlx.checkpoint import Weights, is_drafter
 from dflash_mlx.errors import UnsupportedModelError
-from dflash_mlx.fit import check_fit
+from dflash_mlx.loading.fit import check_fit
 
 from .source import Source, open_source
 

@@ -12,7 +12,7 @@ import mlx.core as mx
 
 from dflash_mlx.checkpoint import Weights, read_config, read_json, read_weights
 from dflash_mlx.errors import CheckpointError, UnsupportedModelError
-from dflash_mlx.hub import Downloading, resolve
+from dflash_mlx.loading.hub import Downloading, resolve
 
 from .gguf import find_gguf, read_gguf
 

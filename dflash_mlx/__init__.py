@@ -16,7 +16,8 @@ if TYPE_CHECKING:
         UnsupportedModelError,
     )
     from dflash_mlx.generation import Chunk, Generation
-    from dflash_mlx.pair import Pair, load
+    from dflash_mlx.loader import load
+    from dflash_mlx.pair import Pair
 
 __all__ = [
     "CheckpointError",
@@ -42,7 +43,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     # a name is imported when it is first asked for: `dflash-mlx --help` must not wait a second for MLX and transformers
     if name in __all__:
-        for module in ("errors", "decoding.sampling", "decoding.statistics", "generation", "pair"):
+        for module in ("errors", "decoding.sampling", "decoding.statistics", "generation", "pair", "loader"):
             found = getattr(import_module(f"dflash_mlx.{module}"), name, None)
             if found is not None:
                 return found

@@ -15,15 +15,15 @@ import pytest
 from metal_on_cpu import metal_kernel, recording
 
 from dflash_mlx import kernels
-from dflash_mlx.bench import counts
-from dflash_mlx.bench.dispatches import ALL_KERNELS, GREEDY
-from dflash_mlx.decoding.calibration import TimedBlockSize
+from dflash_mlx.bench.roofline import counts
+from dflash_mlx.bench.roofline.dispatches import ALL_KERNELS, GREEDY
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.sampling import Sampler
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.kernels import Kernels, verify_attention
 from dflash_mlx.targets.transformer import TransformerTarget
+from dflash_mlx.tuning.calibration import TimedBlockSize
 
 TABLE = Path(__file__).with_name("cycle_counts.json")
 PAIR, ROWS = "a hybrid", 4

@@ -13,8 +13,8 @@ import pytest
 from fixture_data import CHECKPOINTS, expected
 
 import dflash_mlx as dm
-from dflash_mlx.decoding import calibration
 from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.tuning import calibration
 
 load = cache(dm.load)
 

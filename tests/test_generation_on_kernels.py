@@ -6,7 +6,7 @@ import pytest
 from metal_on_cpu import Run
 
 import dflash_mlx as dm
-from dflash_mlx.bench.synthetic import Geometry, write_pair
+from dflash_mlx.bench.roofline.synthetic import Geometry, write_pair
 from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels, verify_attention
 
 # sizes that every kernel covers; a drafter of random weights hardly ever guesses right

@@ -7,7 +7,7 @@ from mlx.utils import tree_flatten
 from mlx_lm.models import qwen3_5, qwen3_5_moe
 
 from dflash_mlx.drafters import DFlash, DFlash2, DrafterConfig, new_drafter
-from dflash_mlx.known_pairs import known_pairs
+from dflash_mlx.loading.known_pairs import known_pairs
 from dflash_mlx.targets.qwen3_5 import Qwen35
 
 HYBRID = {

@@ -5,14 +5,14 @@ from fixture_data import CHECKPOINTS
 
 import dflash_mlx as dm
 from dflash_mlx import pair as pair_module
-from dflash_mlx.buffers import GROWTH
-from dflash_mlx.decoding import calibration
 from dflash_mlx.decoding.costs import Costs
-from dflash_mlx.decoding.kernel_choice import Choice
-from dflash_mlx.decoding.whole_cycles import use_kernels
 from dflash_mlx.kernels import Kernels
-from dflash_mlx.kernels.record import Entry
+from dflash_mlx.kernels.buffers import GROWTH
 from dflash_mlx.kernels.verify_attention import FROM
+from dflash_mlx.tuning import calibration
+from dflash_mlx.tuning.kernel_choice import Choice
+from dflash_mlx.tuning.record import Entry
+from dflash_mlx.tuning.whole_cycles import use_kernels
 
 TARGET, DRAFTER = CHECKPOINTS / "target_qwen3_5", CHECKPOINTS / "dflash2_full"
 CHOSEN = Choice(Kernels({"gated_delta": frozenset({33})}), {"candidates": Entry("", "failed", "wrong numbers")})

@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from dflash_mlx.errors import DFlashError, RequestError
-from dflash_mlx.hub import resolve_pair
+from dflash_mlx.loading.hub import resolve_pair
 
-from ..loop import machine, show
-from ..prompts import read_prompts
+from ..loop.workbench import machine, show
+from ..run.prompts import read_prompts
 from .compare import OURS, Questions, in_turn, rows, table
 from .pair import common_pair
 from .process import EngineFailed, EngineProcess

@@ -5,7 +5,7 @@ from itertools import product
 from statistics import median
 from typing import Any, NamedTuple, Protocol
 
-from ..summary import first_difference
+from ..run.summary import first_difference
 from .process import EngineFailed
 
 OURS, REFERENCE = "dflash-mlx (ours)", "mlx-lm"

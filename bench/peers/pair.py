@@ -9,7 +9,7 @@ import mlx.core as mx
 from dflash_mlx.checkpoint import read_config
 from dflash_mlx.convert.source import open_source
 from dflash_mlx.drafters import DrafterConfig
-from dflash_mlx.hub import PairFolders
+from dflash_mlx.loading.hub import PairFolders
 
 
 class CommonPair(NamedTuple):

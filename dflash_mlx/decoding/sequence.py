@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
-from dflash_mlx.buffers import GROWTH
 from dflash_mlx.decoding.acceptance import Verdict
 from dflash_mlx.drafters import DFlash, Draft
 from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.dflash import Chooser
+from dflash_mlx.kernels.buffers import GROWTH
 from dflash_mlx.targets import State, Target
 from dflash_mlx.targets.state import RecurrentState
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
-from dflash_mlx.buffers import KVBuffer
+from dflash_mlx.kernels.buffers import KVBuffer
 from dflash_mlx.kernels.inject_kv import put
 
 

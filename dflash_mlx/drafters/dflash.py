@@ -17,8 +17,8 @@ from dflash_mlx.drafters.context import Context, LayerContext, SlidingContext, W
 from dflash_mlx.drafters.injection import Injection
 from dflash_mlx.drafters.layers import Layer
 from dflash_mlx.kernels import Kernels
+from dflash_mlx.kernels.projections import FeedForward
 from dflash_mlx.kernels.verify_matmul import project
-from dflash_mlx.projections import FeedForward
 
 
 class Head(Protocol):

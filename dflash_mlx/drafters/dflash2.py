@@ -10,7 +10,7 @@ from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.dflash import Chooser, DFlash, Draft
 from dflash_mlx.drafters.layers import Layer, SubLayer
 from dflash_mlx.kernels.candidates import candidates_metal, covers
-from dflash_mlx.projections import Project, as_module
+from dflash_mlx.kernels.projections import Project, as_module
 
 
 class BlockConvolution(nn.Module):

@@ -16,8 +16,8 @@ from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.layers import Attention
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels import inject_kv as kernel
+from dflash_mlx.kernels.projections import Projections
 from dflash_mlx.kernels.verify_matmul import project
-from dflash_mlx.projections import Projections
 
 
 class Injection:

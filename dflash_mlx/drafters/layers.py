@@ -11,7 +11,7 @@ from mlx_lm.models.qwen3 import MLP
 from mlx_lm.models.rope_utils import initialize_rope
 
 from dflash_mlx.drafters.config import DrafterConfig
-from dflash_mlx.projections import Project, as_module
+from dflash_mlx.kernels.projections import Project, as_module
 
 SubLayer = Callable[[mx.array], mx.array]  # `[..., rows, hidden]` -> `[..., rows, hidden]`
 

@@ -11,8 +11,8 @@ import mlx.nn as nn
 
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels import verify_attention as kernel
+from dflash_mlx.kernels.projections import FeedForward, Projections
 from dflash_mlx.kernels.verify_matmul import project
-from dflash_mlx.projections import FeedForward, Projections
 from dflash_mlx.targets.row_invariance import Op, ops_of, rows_apart
 from dflash_mlx.targets.state import AttentionState
 

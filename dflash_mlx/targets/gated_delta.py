@@ -17,8 +17,8 @@ from dflash_mlx.kernels import gated_delta as delta
 from dflash_mlx.kernels import recurrent_inputs as inputs
 from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.kernels.gated_delta import Writes
+from dflash_mlx.kernels.projections import FeedForward, Project, Projections
 from dflash_mlx.kernels.verify_matmul import project
-from dflash_mlx.projections import FeedForward, Project, Projections
 from dflash_mlx.targets.row_invariance import Op, ops_of
 from dflash_mlx.targets.state import Due, RecurrentState
 

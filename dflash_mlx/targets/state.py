@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
-from dflash_mlx.buffers import KVBuffer
+from dflash_mlx.kernels.buffers import KVBuffer
 from dflash_mlx.kernels.gated_delta import Writes
 
 

@@ -16,18 +16,19 @@ from fixture_data import CHECKPOINTS
 from huggingface_hub import constants
 
 import dflash_mlx
-from dflash_mlx import Pair, known_pairs, memory
-from dflash_mlx.bench import bandwidth
-from dflash_mlx.bench.synthetic import Geometry, write_pair
+from dflash_mlx import Pair
+from dflash_mlx.bench.roofline import bandwidth
+from dflash_mlx.bench.roofline.synthetic import Geometry, write_pair
 from dflash_mlx.cli import pair_report
 from dflash_mlx.decoding.costs import Costs
-from dflash_mlx.decoding.kernel_choice import Choice
-from dflash_mlx.decoding.parity import Parity
 from dflash_mlx.errors import CheckpointError
 from dflash_mlx.kernels import Kernels
-from dflash_mlx.kernels.record import Entry, marks_of
+from dflash_mlx.loading import known_pairs, memory
 from dflash_mlx.targets import row_invariance
 from dflash_mlx.text import Tokenizer
+from dflash_mlx.tuning.kernel_choice import Choice
+from dflash_mlx.tuning.parity import Parity
+from dflash_mlx.tuning.record import Entry, marks_of
 
 from .conftest import load
 

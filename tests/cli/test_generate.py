@@ -9,7 +9,7 @@ from command import PROMPT
 from fixture_data import CHECKPOINTS, DEMO
 
 import dflash_mlx
-from dflash_mlx.decoding.kernel_choice import Choice
+from dflash_mlx.tuning.kernel_choice import Choice
 
 from .conftest import load
 
@@ -98,7 +98,7 @@ def test_drafter_none_decodes_plainly_and_says_why(run, demo):
 
 
 def test_drafter_may_be_a_folder(run, demo):
-    from dflash_mlx.hub import resolve_pair
+    from dflash_mlx.loading.hub import resolve_pair
 
     folder = str(resolve_pair("demo", "auto").drafter)
     assert "acceptance length" in run("generate", PROMPT, "--drafter", folder, "--block-size", "4").err
@@ -106,7 +106,7 @@ def test_drafter_may_be_a_folder(run, demo):
 
 def test_force_does_not_ask_for_memory(run, demo, monkeypatch):
     text = demo.generate(PROMPT).text
-    monkeypatch.setattr("dflash_mlx.memory.available", lambda: 1_000_000)
+    monkeypatch.setattr("dflash_mlx.loading.memory.available", lambda: 1_000_000)
     code, out, err = run("generate", PROMPT)
     assert (code, out) == (2, "") and "GB" in err and "--force" in err
     assert run("generate", PROMPT, "--quiet", "--force").out == text + "\n"

@@ -8,10 +8,10 @@ import pytest
 from huggingface_hub import constants
 
 import dflash_mlx
-from dflash_mlx import known_pairs as module
-from dflash_mlx import memory
 from dflash_mlx.cli import main
-from dflash_mlx.known_pairs import CONTEXT, known_pairs
+from dflash_mlx.loading import known_pairs as module
+from dflash_mlx.loading import memory
+from dflash_mlx.loading.known_pairs import CONTEXT, known_pairs
 
 
 @pytest.fixture

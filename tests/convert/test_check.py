@@ -15,7 +15,7 @@ from mlx.utils import tree_flatten
 from mlx_lm.utils import load_model, quantize_model
 
 import dflash_mlx as dm
-from dflash_mlx.bench.synthetic import GEOMETRIES, write_pair
+from dflash_mlx.bench.roofline.synthetic import GEOMETRIES, write_pair
 from dflash_mlx.checkpoint import read_config
 from dflash_mlx.convert import check
 from dflash_mlx.convert.check import Report, calibration_ids, check_drafter, check_target
@@ -283,7 +283,7 @@ def test_without_a_target_a_drafter_has_only_its_tensors() -> None:
 
 
 def test_a_target_that_does_not_fit_leaves_the_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dflash_mlx.memory.available", lambda: 1000)
+    monkeypatch.setattr("dflash_mlx.loading.memory.available", lambda: 1000)
     report = check_drafter(CHECKPOINTS / "dflash2_full", CHECKPOINTS / "dflash2_full", CHECKPOINTS / "target_qwen3_5")
     assert report.errors and report.acceptance_before is report.acceptance_after is None
     assert "Acceptance was not measured" in report.table()

@@ -14,7 +14,6 @@ from mlx_lm.generate import generate_step
 from mlx_lm.utils import load_model
 from tiny_qwen3_next import save_qwen3_next
 
-from dflash_mlx.buffers import KVBuffer
 from dflash_mlx.decoding import prefill as prefill_module
 from dflash_mlx.decoding import sequence as sequence_module
 from dflash_mlx.decoding.block_size import FixedBlockSize
@@ -25,6 +24,7 @@ from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import Draft, load_drafter
 from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.dflash import GREEDY, Chooser
+from dflash_mlx.kernels.buffers import KVBuffer
 from dflash_mlx.targets import Target, load_target, row_invariance
 
 PAIRS = [("target_qwen3_5", f"dflash2_{kind}") for kind in ("full", "swa", "swa_bidir")]

@@ -7,9 +7,9 @@ import mlx.core as mx
 import pytest
 from metal_on_cpu import Run
 
-from dflash_mlx.bench.synthetic import Geometry, write_pair
-from dflash_mlx.buffers import GROWTH
+from dflash_mlx.bench.roofline.synthetic import Geometry, write_pair
 from dflash_mlx.kernels import MAX_ROWS, NAMES, Kernels, verify_attention
+from dflash_mlx.kernels.buffers import GROWTH
 from dflash_mlx.targets import State, Target, load_target
 
 # sizes that every kernel covers

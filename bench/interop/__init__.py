@@ -1,1 +1,0 @@
-"""Checkpoints written here and read by other engines, and the reverse."""

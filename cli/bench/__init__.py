@@ -1,0 +1,1 @@
+"""`dflash-mlx bench`: its options, its output, the profile of a cycle."""

@@ -1,0 +1,1 @@
+"""`dflash-mlx chat`: what is typed, what is obeyed, how a reply is drawn."""

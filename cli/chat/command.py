@@ -1,0 +1,159 @@
+"""`dflash-mlx chat`: a conversation, on a terminal or through pipes."""
+
+import errno
+import io
+import logging
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import typer
+
+from dflash_mlx.errors import DFlashError, RequestError
+
+from ..options import (
+    BlockSize,
+    Drafter,
+    DrafterBits,
+    Force,
+    Kernels,
+    MaxTokens,
+    MinP,
+    Model,
+    PresencePenalty,
+    RepetitionPenalty,
+    Seed,
+    System,
+    Temperature,
+    Thinking,
+    TopK,
+    TopP,
+    Verify,
+    chosen,
+    default_model,
+    tell_of_kernels,
+)
+from ..render import Progress, abandon, note
+
+if TYPE_CHECKING:
+    from dflash_mlx import Pair
+
+    from .conversation import Conversation
+    from .reply import Reply
+
+
+def chat(
+    model: Model = None,
+    drafter: Drafter = "auto",
+    drafter_bits: DrafterBits = None,
+    max_tokens: MaxTokens = 4096,
+    temperature: Temperature = None,
+    top_p: TopP = None,
+    top_k: TopK = None,
+    min_p: MinP = None,
+    repetition_penalty: RepetitionPenalty = None,
+    presence_penalty: PresencePenalty = None,
+    seed: Seed = None,
+    block_size: BlockSize = "auto",
+    verify: Verify = "fast",
+    kernels: Kernels = "auto",
+    system: System = None,
+    thinking: Thinking = None,
+    force: Force = False,
+) -> None:
+    """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""
+    given = chosen(locals())
+    settings = given | {"max_tokens": max_tokens, "block_size": block_size, "verify": verify}
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a character that its encoding lacks is no reason to stop
+    talks = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
+
+    def load(model: str, drafter: str | None, found: Callable[[], None]) -> "Pair":
+        import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
+
+        with Progress(quiet=False) as progress:
+
+            def tell(stage: str, done: int, total: int) -> None:
+                if stage == "target":
+                    found()
+                progress.loading(stage, done, total)
+
+            pair = dflash_mlx.load(model, drafter, drafter_bits, force, tell, kernels)
+            tell_of_kernels(pair)
+            if block_size == "auto":
+                pair.calibrate(settings["verify"], progress.measuring)
+        return pair
+
+    logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who wants to talk
+    from dflash_mlx.decoding.sampling import Sampling, check_sampling
+
+    check_sampling(Sampling(**given))  # before a model is loaded for nothing
+    from .conversation import Conversation
+
+    names = default_model(quiet=False) if model is None else model, None if drafter == "none" else drafter
+    conversation = Conversation(load, *names, settings, system, thinking)
+    if talks:
+        _talk(conversation)
+    else:
+        _pipe(conversation)
+
+
+def _talk(conversation: "Conversation") -> None:
+    from prompt_toolkit.utils import is_dumb_terminal
+
+    from .keyboard import Keyboard, Lines
+    from .repl import Repl
+    from .reply import LiveReply, PlainReply
+    from .screen import tell
+
+    dumb = is_dumb_terminal()
+
+    def new_reply(capacity: int) -> "Reply":
+        return LiveReply(capacity) if sys.stdout.isatty() and not dumb else PlainReply(capacity, told=True)
+
+    tell(f"{conversation.title}. /help says what there is to type.")
+    try:
+        Repl(conversation, Lines() if dumb else Keyboard(), new_reply).run()
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        abandon(sys.stdout)  # the terminal is gone
+        raise typer.Exit(1) from None
+
+
+def _pipe(conversation: "Conversation") -> None:
+    """Answers the lines of stdin, each a message."""
+    refused = False
+    for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
+        try:
+            _answer(conversation, _decoded(line))
+        except DFlashError as error:
+            note(f"error: line {number}: {error.message}\n{error.hint}")
+            refused = True
+    if refused:
+        raise typer.Exit(2)
+
+
+def _answer(conversation: "Conversation", text: str) -> None:
+    from .reply import PlainReply
+
+    if not text:
+        return
+    if conversation.full(text):
+        note(f"The context is full; oldest turns that are forgotten: {conversation.drop_oldest(text)}.")
+    reply = PlainReply(conversation.capacity, told=False)
+    with closing(conversation.answer(text)) as chunks:
+        try:
+            for chunk in chunks:
+                reply.add(chunk)
+        finally:
+            reply.finish("stop")
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise RequestError(f"byte 0x{line[error.start]:02x} is not UTF-8.", "Convert it first, for example with iconv.") from None

@@ -1,0 +1,203 @@
+"""What the user types: several lines, the history of earlier chats, completion of commands."""
+
+import sys
+import termios
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.history import History
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.output import create_output
+
+from dflash_mlx.tuning import user_cache
+
+from ..render import note
+from .conversation import SETTINGS
+from .slash import COMMANDS, WORDS
+
+KEPT, LONGEST = 1000, 10_000  # messages in the history, and characters of one
+
+
+class Keyboard:
+    """Asks the user for messages."""
+
+    def __init__(self) -> None:
+        self._editing = False
+        self._prompt: PromptSession[str] = PromptSession(
+            "> ",
+            multiline=True,
+            prompt_continuation=lambda width, line, wrapped: " " * width,
+            history=_Messages(),
+            completer=_Commands(),
+            # room for the list of completions is kept free only then
+            complete_while_typing=Condition(lambda: self._prompt.default_buffer.text.startswith("/")),
+            reserve_space_for_menu=5,
+            key_bindings=_bindings(lambda: self._editing),
+            input=_Terminal(sys.stdin),
+            output=create_output(always_prefer_tty=True),  # stderr, where stdout is none
+        )
+
+    def ask(self, default: str = "", editing: bool = False) -> str:
+        """The next message.
+
+        Args:
+            default: what stands there already.
+            editing: it takes the place of the newest one.
+
+        Raises:
+            EOFError: Ctrl-D, or the terminal is gone.
+            KeyboardInterrupt: Ctrl-C, where nothing was typed or `editing`.
+        """
+        self._editing = editing
+        return self._prompt.prompt(_question(editing), default=default)
+
+    def choose(self, question: str, yes: str, no: str) -> bool:
+        """Which of two words the user types, or begins to type; Ctrl-C and Ctrl-D are `no`."""
+        prompt: PromptSession[str] = PromptSession(question, input=self._prompt.input, output=self._prompt.output)
+        try:
+            while not (word := prompt.prompt().strip().lower()) or not (yes.startswith(word) or no.startswith(word)):
+                note(f"Type {yes} or {no}.")
+        except (EOFError, KeyboardInterrupt):
+            return False
+        return yes.startswith(word)
+
+
+class Lines:
+    """Asks likewise where the terminal can only show text: a line is a message, unless it ends with a backslash."""
+
+    def ask(self, default: str = "", editing: bool = False) -> str:
+        """As `Keyboard.ask`, but the default can only be shown."""
+        if default:
+            note(f"it was: {default}")
+        question = _question(editing)
+        lines = [self._line(question)]
+        while lines[-1].endswith("\\"):
+            lines[-1:] = [lines[-1][:-1], self._line(" " * len(question))]
+        return "\n".join(lines)
+
+    def choose(self, question: str, yes: str, no: str) -> bool:
+        """Which of two words the user types, or begins to type; anything else is `no`.
+
+        Raises:
+            EOFError: Ctrl-D.
+            KeyboardInterrupt: Ctrl-C.
+        """
+        return bool(answer := self._line(question).strip().lower()) and yes.startswith(answer)
+
+    def _line(self, question: str) -> str:
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        if not (line := sys.stdin.readline()):
+            raise EOFError
+        return line.rstrip("\n")
+
+
+def _question(editing: bool) -> str:
+    return "edit> " if editing else "> "
+
+
+@contextmanager
+def silent_keys() -> Iterator[None]:
+    """Keeps what is typed meanwhile for the next prompt, unseen: it would stand in the middle of the reply. Ctrl-C works."""
+    if not _terminal_is_there():
+        yield
+        return
+    before, silent = termios.tcgetattr(sys.stdin), termios.tcgetattr(sys.stdin)
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        if _terminal_is_there():
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
+
+
+class _Terminal(Vt100Input):
+    """A terminal's input that ends when the terminal is gone: prompt_toolkit itself would go on asking."""
+
+    def read_keys(self) -> list[KeyPress]:
+        keys = super().read_keys()
+        if not keys and not _terminal_is_there():
+            self.stdin_reader.closed = True
+        return keys
+
+
+def _terminal_is_there() -> bool:
+    try:
+        termios.tcgetattr(sys.stdin)
+    except (termios.error, OSError):
+        return False
+    return True
+
+
+class _Messages(History):
+    """What was typed in earlier chats, the newest first; kept in the user's cache folder, for nobody else to read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.file = user_cache.folder("chat") / "history.json"
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The history, the newest first."""
+        return reversed(self._kept())
+
+    def store_string(self, string: str) -> None:
+        """Adds a message to what is there, by now maybe from other chats too."""
+        if len(string) <= LONGEST:
+            user_cache.write(self.file, [*self._kept(), string][-KEPT:], private=True)
+
+    def _kept(self) -> list[str]:
+        kept = user_cache.read(self.file)
+        return [text for text in kept if isinstance(text, str)] if isinstance(kept, list) else []
+
+
+class _Commands(Completer):
+    """Completes commands, and what some of them take."""
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """What the word before the cursor could become."""
+        text = document.text_before_cursor
+        first, blank, word = text.partition(" ")
+        if not text.startswith("/"):
+            return
+        if not blank:
+            words, word = tuple(f"/{name}" for name in COMMANDS), first
+        else:
+            words = {"/think": WORDS["think"], "/set": SETTINGS}.get(first, ())
+        for candidate in words:
+            if candidate.startswith(word):
+                does = COMMANDS[candidate[1:]][1] if not blank else ""
+                yield Completion(candidate, start_position=-len(word), display_meta=does)
+
+
+def _bindings(editing: Callable[[], bool]) -> KeyBindings:
+    bindings = KeyBindings()
+
+    @bindings.add("enter")
+    def send(event: KeyPressEvent) -> None:
+        buffer: Buffer = event.current_buffer
+        if buffer.document.text_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
+
+    @bindings.add("escape", "enter")
+    def new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @bindings.add("c-c")
+    def stop(event: KeyPressEvent) -> None:
+        if event.current_buffer.text and not editing():
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt, style="class:aborting")
+
+    return bindings

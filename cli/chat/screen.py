@@ -1,0 +1,69 @@
+"""The end of what a terminal shows: lines that may still change. Those above scroll away and are never touched again."""
+
+import re
+import shutil
+import sys
+import textwrap
+from itertools import takewhile
+
+from rich.cells import cell_len
+
+from ..render import VISIBLE, note, write
+
+STYLE = re.compile(r"\x1b\[[\d;]*m")
+# Terminals disagree how wide joined emoji are. A line that may still change must not wrap, whatever its terminal thinks of its
+# width: else nobody knew how many rows to go up.
+NO_WRAP, WRAP = "\x1b[?7l", "\x1b[?7h"
+JOINERS = ("\u200d", "\ufe0f")
+
+
+class Screen:
+    """Draws lines at the end of the terminal, and again what changes of them, from the first line that does."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []  # that may change; the cursor stands behind the last one
+        self._columns = 0
+
+    def draw(self, final: list[str], lines: list[str]) -> None:
+        """Shows `final`, which stays, and then `lines`, which the next call replaces, in place of the `lines` before.
+
+        Args:
+            final, lines: without line ends, narrower than the terminal, `lines` fewer than its rows.
+        """
+        old, new = self._lines, [*final, *lines]
+        if old == new and lines:
+            return
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new)))
+        same = min(same, len(new) - 1 if len(new) < len(old) else len(new))  # the cursor has to end behind the last line
+        # now they may wrap: nothing of them is lost, and they will not be counted any more
+        same = max(0, min([same, *(i for i, line in enumerate(final) if any(joiner in line for joiner in JOINERS))]))
+        if same < len(old):
+            rows = sum(self._rows(line) for line in old[same:])
+            start = "\r" + f"\x1b[{rows - 1}A" * (rows > 1)
+        else:
+            start = "\n" * bool(old)
+        stay, change = final[same:], lines[max(0, same - len(final)) :]
+        write(start + "".join(f"{line}\x1b[K\n" for line in stay) + NO_WRAP + "\x1b[K\n".join(change) + WRAP + "\x1b[J")
+        self._lines, self._columns = lines, columns()
+
+    def _rows(self, line: str) -> int:
+        """How many rows a line takes that was drawn before: a terminal that became narrower has broken it, as most do."""
+        return max(1, -(-cell_len(STYLE.sub("", line)) // columns())) if columns() < self._columns else 1
+
+
+def columns() -> int:
+    """The terminal's width."""
+    return shutil.get_terminal_size().columns
+
+
+def rows() -> int:
+    """The terminal's height."""
+    return shutil.get_terminal_size().lines
+
+
+def tell(text: str) -> None:
+    """Puts text on stderr; on a terminal broken between words, and unable to command it."""
+    if sys.stderr.isatty():
+        filled = (textwrap.wrap(line, columns(), break_long_words=False, replace_whitespace=False) for line in text.split("\n"))
+        text = "\n".join("\n".join(lines) for lines in filled).translate(VISIBLE)
+    note(text)

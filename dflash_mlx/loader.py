@@ -1,0 +1,91 @@
+"""From names to a `Pair`: found, read, checked against each other and this machine, its kernels chosen."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
+from dflash_mlx.conversation.fingerprint import fingerprint
+from dflash_mlx.decoding.sampling import read_default_sampling
+from dflash_mlx.drafters import load_drafter
+from dflash_mlx.errors import RequestError
+from dflash_mlx.loading.fit import check_cycle, check_fit
+from dflash_mlx.loading.hub import resolve_pair
+from dflash_mlx.loading.memory import check as check_memory
+from dflash_mlx.loading.memory import estimate
+from dflash_mlx.pair import Pair
+from dflash_mlx.targets import load_target
+from dflash_mlx.text import Tokenizer
+from dflash_mlx.tuning.kernel_choice import Wanted, check_wanted, choose
+from dflash_mlx.tuning.whole_cycles import use_kernels
+
+SHORTEST_CONTEXT = 1024  # positions that must fit for a pair to be worth loading
+
+
+def load(
+    target: str | Path,
+    drafter: str | Path | None = "auto",
+    drafter_bits: int | None = None,
+    force: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    kernels: Wanted = "auto",
+) -> Pair:
+    """Loads a target and its drafter.
+
+    Args:
+        target: "demo" (the embedded pair), a folder, or a Hub id like "owner/model" or "owner/model@revision".
+        drafter: "auto" (the one in the target's own folder `drafter/`, else the one known to be made for it), a
+            folder, a Hub id, or None for plain decoding only.
+        drafter_bits: quantise the drafter's projections to this many bits while loading; one that is quantised stays as it is.
+        force: do not ask whether the pair and its requests fit into this machine's memory.
+        progress: called with the part at work ("target", "drafter", "tokenizer", "first cycle"), parts done, parts in
+            all; before a download with "download of NAME", 0, and the bytes to come: the Hub's library shows its own
+            progress then; and with "kernels", steps done and in all, if kernels are measured.
+        kernels: Metal kernels to use: "auto": those that are known to be right and faster on this machine, measured at first
+            use of a model and kept in the user's cache folder; "mlx": none, MLX's own ops; names: those, faster or not.
+
+    Raises:
+        ModelNotFoundError: a name leads nowhere.
+        UnsupportedModelError: a checkpoint is of a kind this runtime does not run.
+        CheckpointError: a checkpoint is damaged.
+        PairMismatchError: the drafter was made for another target.
+        MemoryBudgetError: the pair does not fit into this machine's memory, or a download onto its disk.
+        RequestError: a name is no text or Path, `drafter_bits` is not a width MLX quantises to, or `kernels` are unknown or
+            have no Metal to run on.
+    """
+    for name in (target, *([] if drafter is None else [drafter])):
+        if not isinstance(name, str | Path):
+            raise RequestError(f"{name!r} is no name of a model.", "Give a folder or a Hub id as text or Path.")
+    if drafter is None and drafter_bits is not None:
+        raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
+    check_wanted(kernels)
+    tell = progress or (lambda part, done, total: None)
+    folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
+    tell("target", 0, 4)
+    loaded = load_target(folders.target, lazy=True)
+    loaded_drafter = load_drafter(folders.drafter, drafter_bits, lazy=True) if folders.drafter else None
+    if loaded_drafter:
+        check_fit(loaded, loaded_drafter)
+    need = partial(
+        estimate,
+        read_config(folders.target),
+        size_in_memory(loaded.module),
+        read_config(folders.drafter) if folders.drafter else None,
+        size_in_memory(loaded_drafter) if loaded_drafter else 0,
+    )
+    if not force:
+        check_memory(need(SHORTEST_CONTEXT))
+    materialise(loaded.module, folders.target)
+    tell("drafter", 1, 4)
+    if loaded_drafter and folders.drafter:
+        materialise(loaded_drafter, folders.drafter)
+    tell("tokenizer", 2, 4)
+    tokenizer = Tokenizer(folders.target)
+    tell("first cycle", 3, 4)
+    check_cycle(loaded, loaded_drafter)
+    tell("first cycle", 4, 4)
+    choice = choose(loaded, loaded_drafter, kernels, partial(tell, "kernels"))
+    use_kernels(loaded, loaded_drafter, choice.kernels)
+    identity = partial(fingerprint, *folders, drafter_bits)
+    sampling = read_default_sampling(folders.target)
+    return Pair(loaded, loaded_drafter, tokenizer, sampling, identity, None if force else need, choice)

@@ -1,0 +1,1 @@
+"""What this machine does best: measured once, kept in the user's cache folder. Kernels against MLX's ops, costs of cycles."""

@@ -1,0 +1,164 @@
+"""What a cycle costs on this machine, measured: at first use, in a second or two, and kept on disk.
+
+Whole cycles are timed behind a short context. What attention costs behind a long one is timed apart, on one layer, and
+scaled by their number: in a whole cycle it would drown in the noise.
+"""
+
+import hashlib
+import math
+import os
+import platform
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import mlx.core as mx
+
+from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.loop import run
+from dflash_mlx.decoding.prefill import prefill
+from dflash_mlx.decoding.sampling import Sampler, Sampling
+from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.drafters import DFlash, DrafterConfig
+from dflash_mlx.kernels.buffers import GROWTH
+from dflash_mlx.kernels.verify_attention import FROM, covers, verify_attention_metal
+from dflash_mlx.targets import Target, TargetConfig
+from dflash_mlx.targets.row_invariance import backend, rows_apart
+from dflash_mlx.tuning import user_cache
+
+WIDTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # between them, costs are interpolated
+CYCLES = 3  # of a width in a row; the first one compiles
+ROUNDS = 2  # of all widths, so that what disturbs the machine for a moment does not disturb all of a width's cycles
+SECONDS = 2.0  # after which nothing new is started
+LINEAR = 0.95  # of a row each: where passes of 2 and 4 rows cost that, wider ones need not be tried
+DISTURBED = 1.3  # times what was seen at best: where no second cycle comes near that, something else was running
+LONG_CONTEXT = 8192  # positions: few enough for one layer's buffers to be small, enough to see them read
+REPEATS = 5
+
+
+class Calibration(NamedTuple):
+    """What was measured, and whether it is worth keeping: other programs may have disturbed it."""
+
+    costs: Costs
+    undisturbed: bool
+
+
+def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[int, int], None] | None = None) -> Calibration:
+    """Measures cycles of block sizes up to the drafter's trained one.
+
+    Args:
+        progress: called with measurements done and in all.
+    """
+    trained = drafter.config.block_size
+    widths = [width for width in WIDTHS if width < trained] + [trained]
+    sampler = Sampler(Sampling(), target.config.vocab_size)
+    sequence: TokenSequence | None = None
+    seconds: dict[int, list[float]] = {}
+    start, done = time.perf_counter(), 0
+    for _ in range(ROUNDS):
+        for width in widths:
+            if len(seconds) > 2 and time.perf_counter() - start > SECONDS:
+                break
+            if progress:
+                progress(done, ROUNDS * len(widths))
+            if sequence is None or GROWTH - sequence.position % GROWTH < CYCLES * width:  # buffers shall not grow meanwhile
+                sequence = TokenSequence(target, drafter, exact)
+                anchor = prefill(sequence, [0, 1, 2], sampler)
+            timer = TimedBlockSize(width)
+            for cycle in islice(run(sequence, anchor, sampler, timer, CYCLES * width, len), CYCLES):
+                anchor = mx.array(cycle.token_ids[-1:], mx.int32)
+            seconds.setdefault(width, []).extend(timer.seconds[1:])
+            done += 1
+            if width == 4 and all(min(seconds[w]) > LINEAR * w * min(seconds[1]) for w in (2, 4)):
+                widths = widths[:3]
+                break
+    return _calibration(target, drafter, exact, seconds)
+
+
+class TimedBlockSize:
+    """One block size, and the seconds of its cycles."""
+
+    def __init__(self, block_size: int) -> None:
+        self._block_size, self.seconds = block_size, list[float]()
+
+    def next(self, position: int) -> int:
+        return self._block_size
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+        self.seconds.append(seconds)
+
+
+def _calibration(target: Target, drafter: DFlash, exact: bool, seconds: dict[int, list[float]]) -> Calibration:
+    points: list[tuple[int, int, float]] = []
+    undisturbed, at_least = True, math.inf
+    for width, seen in sorted(seconds.items(), reverse=True):
+        best, *others = sorted(seen)
+        undisturbed &= min(others, default=best) <= DISTURBED * best and best <= DISTURBED * at_least
+        at_least = min(best, at_least)  # fewer rows are never dearer
+        longer = _attention_seconds(target, drafter, exact, width, LONG_CONTEXT)
+        longer -= _attention_seconds(target, drafter, exact, width, GROWTH)
+        points += [(width, 0, at_least), (width, LONG_CONTEXT, at_least + max(0.0, longer))]
+    return Calibration(Costs(points), undisturbed)
+
+
+def _attention_seconds(target: Target, drafter: DFlash, exact: bool, rows: int, capacity: int) -> float:
+    """What the attention of one cycle takes to read buffers of `capacity` positions, but for windows, which do not grow."""
+    config, dtype = target.config, target.embed(mx.array([[0]])).dtype
+    passes, at_once = (rows, 1) if exact and rows_apart("attention") else (1, rows)
+    sizes = config.num_attention_heads, config.num_key_value_heads, config.head_dim
+    by_kernel = capacity >= FROM and target.kernels.use("verify_attention", at_once, exact) and covers(dtype, *sizes, at_once)
+    seconds = config.attention_layers * passes * _layer_seconds(config, dtype, at_once, capacity, by_kernel)
+    full = sum(drafter.config.window(i) is None for i in range(drafter.config.num_hidden_layers))
+    if rows > 1 and full:
+        seconds += full * _layer_seconds(drafter.config, drafter.dtype, rows, capacity)
+    return seconds
+
+
+def _layer_seconds(
+    config: TargetConfig | DrafterConfig, dtype: mx.Dtype, rows: int, capacity: int, by_kernel: bool = False
+) -> float:
+    queries = mx.zeros((1, config.num_attention_heads, rows, config.head_dim), dtype)
+    keys, values = (mx.zeros((1, config.num_key_value_heads, capacity, config.head_dim), dtype) for _ in range(2))
+    mask, position = mx.ones((rows, capacity), mx.bool_), mx.array([capacity - rows], mx.int32)
+    attend = partial(mx.fast.scaled_dot_product_attention, scale=1.0, mask=mask)
+    if by_kernel:
+        attend = partial(verify_attention_metal, position=position)
+    times = []
+    for _ in range(3):
+        mx.eval(queries, keys, values, mask)
+        start = time.perf_counter()
+        for _ in range(REPEATS):
+            queries = attend(queries, keys, values)
+        mx.eval(queries)
+        times.append(time.perf_counter() - start)
+    return min(times) / REPEATS
+
+
+def file_for(*facts: object) -> Path:
+    """Where costs are kept that hold for these facts (of target, drafter and kernels), this machine and these versions."""
+    machine = platform.system(), platform.machine(), mx.device_info().get("device_name"), os.cpu_count(), mx.default_device()
+    versions = version("mlx"), version("dflash-mlx"), backend()
+    name = hashlib.sha256(repr((facts, machine, versions)).encode()).hexdigest()[:32]
+    return folder() / f"{name}.json"
+
+
+def folder() -> Path:
+    """Where costs are kept."""
+    return user_cache.folder("costs")
+
+
+def cached(file: Path) -> Costs | None:
+    """Costs that `save` wrote; None: there are none that can be used."""
+    try:
+        return Costs.from_dict(user_cache.read(file))
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def save(costs: Costs, file: Path) -> None:
+    """Keeps costs for the next time, where the disk allows it."""
+    user_cache.write(file, costs.to_dict())

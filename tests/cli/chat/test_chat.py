@@ -1,0 +1,235 @@
+"""`dflash-mlx chat` on a terminal of its own, and through pipes."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fixture_data import DEMO
+from terminal import PROMPT, Chat
+
+# The chat, where a reply to "Go on" never ends, long messages are not read to their end, and the session does not come to an
+# end reading ahead after "What is a cycle?": there is always something to interrupt.
+SLOW = """
+import time
+from dflash_mlx.cli import main, render
+from dflash_mlx.cli.chat.conversation import Conversation
+from dflash_mlx.cli.chat.reply import LiveReply
+from dflash_mlx.conversation import session
+
+answer, reading, read_ahead = Conversation.answer, LiveReply.reading, session.read_ahead
+newest = ""
+
+def answer_on(self, text, *arguments):
+    global newest
+    newest = text
+    self.eos = getattr(self, "eos", self.pair.tokenizer.eos_token_ids)
+    self.pair.tokenizer.eos_token_ids = frozenset() if text == "Go on" else self.eos
+    return answer(self, text, *arguments)
+
+def read(self, done, total):
+    reading(self, done, total)
+    if "long" in newest:
+        time.sleep(100)
+
+def read_on(*arguments):
+    if newest == "What is a cycle?":
+        render.note("ahead")
+        time.sleep(100)
+    read_ahead(*arguments)
+
+Conversation.answer, LiveReply.reading, session.read_ahead = answer_on, read, read_on
+main()
+"""
+ANCHOR = "The anchor is the newest token of the text."
+FIGURES = "tok/s"
+DEMO_CHAT = ("chat", "--model", "demo", "--block-size", "4")
+CTRL_C, CTRL_D, ALT_ENTER, UP = "\x03", "\x04", "\x1b\r", "\x1b[A"
+
+
+def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
+    chat = Chat(SLOW)
+    chat.until("demo; drafter auto", "/help", PROMPT)
+    chat.say("What is the anchor?", FIGURES)
+    assert ANCHOR in "\n".join(chat.screen.lines)
+
+    chat.say("/help", "/retry", "/quit", "Enter sends")
+    chat.say("/stats", "drafts accepted", "block sizes used", "prompts: ")
+    chat.say("/retry", FIGURES)
+    assert sum(ANCHOR in line for line in chat.screen.lines) == 2
+    chat.say("/system Be brief.", "system message: Be brief.")
+    chat.say("/set temperature 0.5", "temperature 0.5")
+    chat.say("/set temperature warm", "temperature 'warm' is not a number.")
+    chat.say("/set temperatur 0", "Did you mean temperature?")
+    chat.say("/set temperature 0", "temperature 0")
+    chat.say("/set", "verify fast")
+    chat.say("/set max_tokens 0", "max_tokens 0 is not")
+    chat.say("/unod", "Did you mean /undo?")
+    chat.say("/set effort high", "knows no reasoning effort")
+    chat.say("/set effort", "knows no reasoning effort")
+    chat.say("/set x", "there is no setting x")
+
+    chat.say("/think on", "from the next message on")
+    chat.say("What is 13 + 4?", "thought for ", FIGURES)
+    chat.say("/think show", "ones: ")
+    chat.say("/think maybe", "/think off")
+    chat.say("/think off", "does not think")
+
+    chat.say("/edit")
+    chat.shows("edit> What is 13 + 4?")
+    chat.child.send(CTRL_C)  # gives up the edit
+    chat.until("Nothing is edited.", PROMPT)
+    chat.say("/edit")
+    chat.say("\b" * 15 + "/set verify", "verify fast")  # a command, and no edit any more
+    chat.say("/edit")
+    chat.shows("edit> What is 13 + 4?")
+    chat.say("\b" * 15 + "What is 20 + 4?", FIGURES)
+    chat.say("/undo", "Taken back")
+    chat.shows("> What is 20 + 4?")
+    chat.child.send(CTRL_C)  # empties the line
+
+    file = tmp_path / "chat.safetensors"
+    chat.say(f"/save {file}", "Kept in ")
+    chat.say("/clear", "Started anew.")
+    chat.say("/retry", "nothing was said yet")
+    chat.say(f"/load {file}", "1 turn from ")
+    chat.say(f"/load {DEMO / 'target' / 'config.json'}", "config.json")
+    chat.say("/save", "needs the name of a file")
+    chat.say("/retry", FIGURES)
+    chat.say("/model nobody/nothing", "nobody/nothing")
+    chat.say("/model demo none", "block_size auto, no longer 4", "no drafter")
+    chat.say("/retry", "plain")
+    chat.say("/model", "demo; no drafter")
+
+    chat.child.send("one\\\r" + "two" + ALT_ENTER + "three")
+    chat.say("\x1b[200~\nfour\nfive\x1b[201~", FIGURES)
+    chat.child.send("/sy")
+    chat.until("show or change the system message")
+    chat.child.send("\t")
+    chat.shows("> /system")
+    chat.say(" Be kind.", "system message: Be kind.")
+    chat.child.send("/quit\r")
+    assert chat.end() == 0
+    history = Path(os.environ["XDG_CACHE_HOME"], "dflash-mlx", "chat", "history.json")
+    assert "one\ntwo\nthree\nfour\nfive" in json.loads(history.read_text())
+    assert history.stat().st_mode & 0o077 == 0
+
+
+def test_ctrl_c_stops_what_is_going_on_and_twice_leaves() -> None:
+    chat = Chat(SLOW)
+    chat.until("/help", PROMPT)
+    chat.child.send("long " * 50 + "\r")
+    chat.until("reading the prompt")
+    chat.child.send(CTRL_C)
+    chat.until("the conversation is as before", PROMPT)
+    chat.say("/retry", "nothing was said yet")
+
+    chat.child.send("What is a cycle?\r")
+    chat.until("ahead")
+    chat.child.send(CTRL_C)
+    chat.until(PROMPT)
+    chat.say("/think show", "no thinking")  # there is a reply
+
+    chat.child.send("Go on\r")
+    chat.until(FIGURES)
+    chat.child.setwinsize(24, 50)
+    chat.screen.resize(50, 24)
+    chat.until("b4 · spec")
+    chat.child.send(CTRL_C)
+    chat.until("stopped", PROMPT)
+    chat.child.send("What is the anchor?\rtyped meanwhile")
+    assert "typed meanwhile" not in chat.until(PROMPT)
+    chat.shows("> typed meanwhile")
+    chat.child.send(CTRL_C)
+    chat.shows(">")
+    chat.child.send(CTRL_C)
+    chat.until("Ctrl-C again", PROMPT)
+    chat.child.send(CTRL_C)
+    assert chat.end() == 130
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo pair with a context of 512 tokens."""
+    folder = Path(shutil.copytree(DEMO, tmp_path_factory.mktemp("small") / "demo"))
+    config = json.loads((folder / "target" / "config.json").read_text())
+    (folder / "target" / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 512}))
+    return folder
+
+
+def test_forty_columns_without_colours_and_a_context_that_fills_up(small: Path) -> None:
+    pair = ("--model", str(small / "target"), "--drafter", str(small / "drafter"))
+    chat = Chat(SLOW, *pair, "--max-tokens", "60", columns=40, rows=15, NO_COLOR="1")
+    chat.until("/help", PROMPT)
+    chat.say("Was ist 日本語 👩‍👩‍👧 שלום?", "t/s")
+    chat.say("word " * 300, "this message takes", "Shorten it.")
+    while "% full" not in chat.say("What is the anchor?", "t/s"):
+        pass
+    while "is full" not in chat.say("What is the anchor?", "512"):
+        pass
+    chat.say("k")
+    chat.shows("> What is the anchor?")
+    chat.say("", "is full")
+    chat.say("perhaps", "Type drop or keep.")
+    chat.say("d", "forgotten", "t/s")
+    assert not re.search(r"\x1b\[(\d+;)*[34][0-8](;\d+)*m", chat.screen.raw)  # no colour
+    chat.child.close()  # the terminal is gone
+    assert chat.child.signalstatus == signal.SIGHUP
+
+
+def test_lines_of_a_pipe_are_answered_and_nothing_else(small: Path) -> None:
+    command = [sys.executable, "-c", "from dflash_mlx.cli import main; main()", "chat", "--think", "--block-size", "4"]
+    command += ["--model", str(small / "target"), "--drafter", str(small / "drafter")]
+    lines = ["What is 3 x 4?", "", "/undo", "word " * 600, *["What is the anchor?"] * 9]
+    result = subprocess.run(command, input="\n".join(lines).encode() + b"\n\xff\n", capture_output=True)
+    out, err = result.stdout.decode(), result.stderr.decode().splitlines()
+    assert out.startswith("The answer is 12.\n") and out.count(ANCHOR) == 9 and "think" not in out
+    assert err[0].startswith("error: line 4: this message takes ")
+    assert err[2].startswith("The context is full") and err[-2] == "error: line 14: byte 0xff is not UTF-8."
+    assert result.returncode == 2
+
+
+@pytest.mark.parametrize("where", ["at the prompt", "in the middle of a reply"])
+def test_a_terminal_that_disappears_ends_the_chat_without_a_word(where: str) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + SLOW, *DEMO_CHAT],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TERM": "xterm"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = ""
+    while PROMPT not in shown:
+        shown += os.read(ours, 4096).decode(errors="replace")
+    if where != "at the prompt":
+        os.write(ours, b"Go on\r")
+        while FIGURES not in shown:
+            shown += os.read(ours, 4096).decode(errors="replace")
+    os.close(ours)
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert len(err.decode().splitlines()) == 1  # the greeting
+
+
+def test_a_dumb_terminal_gets_no_escape_codes() -> None:
+    chat = Chat(SLOW, TERM="dumb")
+    for typed, expected in (
+        ("", "/help"),
+        ("What is \\\rthe anchor?\r", ANCHOR),
+        ("/edit\r", "it was: What is \nthe anchor?\nedit> "),
+        ("What is 3 + 4?\r", "The answer is 7."),
+    ):
+        chat.child.send(typed)
+        chat.until(*expected.split("\n"))
+    chat.until("> ")
+    chat.child.send(CTRL_D)
+    assert chat.end() == 0 and "\x1b" not in chat.screen.raw
