@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from dflash_mlx.bench.roofline import projection as roofline
+from dflash_mlx.bench.roofline.__main__ import main
 from dflash_mlx.bench.roofline.published import MACHINES, PUBLISHED, SOURCES, Published
 from dflash_mlx.bench.roofline.traffic import Traffic
 from dflash_mlx.loading.known_pairs import known_pairs
@@ -96,7 +97,7 @@ def test_the_report_fits_100_columns_and_says_what_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["roofline", "--family", "Qwen3.6-35B-A3B", "--acceptance", "2.5"])
-    roofline.main()
+    main()
     report = capsys.readouterr().out
     assert report.startswith("Projection, not a measurement: Qwen3.6-35B-A3B")
     assert max(map(len, report.splitlines())) <= 100
@@ -107,5 +108,5 @@ def test_the_report_fits_100_columns_and_says_what_it_is(
 def test_more_tokens_than_a_block_has_are_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["roofline", "--rows", "4", "--acceptance", "5"])
     with pytest.raises(SystemExit, match="2"):
-        roofline.main()
+        main()
     assert "a block of 4 commits 1 to 4 tokens, not 5" in capsys.readouterr().err
