@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from dflash_mlx.checkpoint import size_in_memory
 from dflash_mlx.conversation import prefix_file, tensor_file
 from dflash_mlx.conversation.fingerprint import Fingerprint
 from dflash_mlx.conversation.session import Session
@@ -18,7 +17,6 @@ from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
 from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stream, new_request
-from dflash_mlx.kernels import source_of
 from dflash_mlx.loading.memory import Need, available
 from dflash_mlx.loading.memory import check as check_memory
 from dflash_mlx.targets import Target
@@ -254,17 +252,7 @@ class Pair:
         return self._costs(verify == "exact", progress) if self.drafter and self.drafter.config.block_size > 1 else None
 
     def _costs(self, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
+        assert self.drafter
         if exact not in self._costs_of:
-            assert self.drafter
-            sizes = size_in_memory(self.target.module), size_in_memory(self.drafter)
-            kernels = self.target.kernels
-            used = sorted((name, sorted(rows), source_of(name)) for name, rows in kernels.rows.items())
-            bits = sorted(kernels.row_invariant), sorted(kernels.exact)
-            file = calibration.file_for(self.target.config, self.drafter.config, *sizes, exact, used, bits)
-            costs = calibration.cached(file)
-            if costs is None:
-                costs, undisturbed = calibration.calibrate(self.target, self.drafter, exact, progress)
-                if undisturbed:
-                    calibration.save(costs, file)
-            self._costs_of[exact] = costs
+            self._costs_of[exact] = calibration.costs_of(self.target, self.drafter, exact, progress)
         return self._costs_of[exact]

@@ -18,7 +18,7 @@ import mlx.core as mx
 
 from dflash_mlx.kernels import metal_kernel
 
-LANES = 4  # that share a row of the state, 4, 8, 16 or 32: no difference to the bits
+LANES = 4  # that share a row of the state, 4, 8, 16 or 32, `key_dim` being a multiple of 4 times as many: the bits are the same
 INPUTS = ("state", "count", "last_k", "last_v", "last_g", "last_beta", "q", "k", "v", "g", "beta")
 OUTPUTS = ("y", "committed")
 
@@ -53,9 +53,7 @@ def gated_delta_reference(state: mx.array, last: Writes, count: mx.array, q: mx.
     return outputs(q, states_after(new, committed)), committed
 
 
-def gated_delta_metal(
-    state: mx.array, last: Writes, count: mx.array, q: mx.array, new: Writes, lanes: int = LANES
-) -> tuple[mx.array, mx.array]:
+def gated_delta_metal(state: mx.array, last: Writes, count: mx.array, q: mx.array, new: Writes) -> tuple[mx.array, mx.array]:
     """Writes accepted rows into the state and runs new ones from there.
 
     Args:
@@ -64,7 +62,6 @@ def gated_delta_metal(
         count: int32 `[1]`, how many of them were accepted; later ones are not looked at.
         q: `[1, rows, key_heads, key_dim]`, normed and scaled.
         new: the new rows.
-        lanes: see `LANES`; `key_dim` is a multiple of 4 times as many.
 
     Returns:
         y `[1, rows, value_heads, value_dim]` of q's dtype, and the state after the accepted rows.
@@ -72,8 +69,8 @@ def gated_delta_metal(
     rows, (_, value_heads, value_dim, key_dim) = q.shape[1], state.shape
     y, committed = metal_kernel("gated_delta", INPUTS, OUTPUTS)(
         inputs=[state, count, *last, q, *new],
-        template=[("T", q.dtype), ("Dk", key_dim), ("Lanes", lanes)],
-        grid=(32, value_dim * lanes // 32, value_heads),
+        template=[("T", q.dtype), ("Dk", key_dim), ("Lanes", LANES)],
+        grid=(32, value_dim * LANES // 32, value_heads),
         threadgroup=(32, 2, 1),
         output_shapes=[(1, rows, value_heads, value_dim), state.shape],
         output_dtypes=[q.dtype, mx.float32],

@@ -11,6 +11,7 @@ import numpy as np
 from dflash_mlx.errors import RequestError
 from dflash_mlx.targets import Target
 
+CHUNK = 512  # tokens a forward, when features are recorded
 PADDING = 16  # widths are multiples of it, so that few different shapes occur
 POOL = 16  # batches are cut from so many batches' worth of examples, sorted by length
 
@@ -43,11 +44,11 @@ class Batch(NamedTuple):
     weights: mx.array
 
 
-def record(target: Target, ids: Sequence[int], prompt_length: int, taps: Sequence[int], chunk: int = 512) -> Example:
+def record(target: Target, ids: Sequence[int], prompt_length: int, taps: Sequence[int]) -> Example:
     """Runs a text through the target and keeps the outputs of the tapped layers."""
     state, parts = target.new_state(len(ids)), []
-    for start in range(0, len(ids), chunk):
-        rows = mx.array([list(ids[start : start + chunk])], mx.int32)
+    for start in range(0, len(ids), CHUNK):
+        rows = mx.array([list(ids[start : start + CHUNK])], mx.int32)
         _, features = target.forward(rows, state, mx.array([start], mx.int32), taps, commit=True)
         assert features is not None
         mx.eval(features)

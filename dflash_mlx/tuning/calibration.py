@@ -18,12 +18,14 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
+from dflash_mlx.checkpoint import size_in_memory
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash, DrafterConfig
+from dflash_mlx.kernels import source_of
 from dflash_mlx.kernels.buffers import GROWTH
 from dflash_mlx.kernels.verify_attention import FROM, covers, verify_attention_metal
 from dflash_mlx.targets import Target, TargetConfig
@@ -45,6 +47,17 @@ class Calibration(NamedTuple):
 
     costs: Costs
     undisturbed: bool
+
+
+def costs_of(target: Target, drafter: DFlash, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
+    """What cycles of a pair cost here: as it was kept, or measured now and kept if nothing disturbed it."""
+    file = file_for(target, drafter, exact)
+    costs = cached(file)
+    if costs is None:
+        costs, undisturbed = calibrate(target, drafter, exact, progress)
+        if undisturbed:
+            save(costs, file)
+    return costs
 
 
 def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[int, int], None] | None = None) -> Calibration:
@@ -138,17 +151,15 @@ def _layer_seconds(
     return min(times) / REPEATS
 
 
-def file_for(*facts: object) -> Path:
-    """Where costs are kept that hold for these facts (of target, drafter and kernels), this machine and these versions."""
+def file_for(target: Target, drafter: DFlash, exact: bool) -> Path:
+    """Where the costs of a pair are kept: those with its kernels, on this machine, with these versions."""
+    kernels = target.kernels
+    used = sorted((name, sorted(rows), source_of(name)) for name, rows in kernels.rows.items())
+    pair = target.config, drafter.config, size_in_memory(target.module), size_in_memory(drafter), exact
     machine = platform.system(), platform.machine(), mx.device_info().get("device_name"), os.cpu_count(), mx.default_device()
     versions = version("mlx"), version("dflash-mlx"), backend()
-    name = hashlib.sha256(repr((facts, machine, versions)).encode()).hexdigest()[:32]
-    return folder() / f"{name}.json"
-
-
-def folder() -> Path:
-    """Where costs are kept."""
-    return user_cache.folder("costs")
+    facts = pair, used, sorted(kernels.row_invariant), sorted(kernels.exact), machine, versions
+    return user_cache.folder("costs") / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}.json"
 
 
 def cached(file: Path) -> Costs | None:

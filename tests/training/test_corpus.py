@@ -4,9 +4,11 @@ from pathlib import Path
 
 import mlx.core as mx
 import numpy as np
+import pytest
 from fixture_data import CHECKPOINTS
 
 from dflash_mlx.targets import load_target
+from dflash_mlx.training import corpus
 from dflash_mlx.training.corpus import Example, batches, load_examples, record, row_weights, save_examples
 
 
@@ -48,9 +50,11 @@ def test_early_rows_weigh_more() -> None:
     np.testing.assert_allclose(row_weights(4, 2.0), np.exp([0, -0.5, -1.0]), rtol=1e-6)
 
 
-def test_recorded_features_do_not_depend_on_the_chunks() -> None:
+def test_recorded_features_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     target = load_target(CHECKPOINTS / "target_qwen3_5")
     ids = list(range(3, 40))
-    whole, chunked = record(target, ids, 5, [1, 3]), record(target, ids, 5, [1, 3], chunk=10)
+    whole = record(target, ids, 5, [1, 3])
+    monkeypatch.setattr(corpus, "CHUNK", 10)
+    chunked = record(target, ids, 5, [1, 3])
     assert whole.features.shape == (37, 2 * target.config.hidden_size)
     np.testing.assert_allclose(np.array(whole.features), np.array(chunked.features), atol=1e-5)
