@@ -68,12 +68,10 @@ class Recorder:
         self.cached, self.prefill_start = cached, time.perf_counter()
 
     def first(self) -> None:
-        """Notes the first token."""
         self.first_token = self.last_token = time.perf_counter()
         self.generated = 1
 
     def cycle(self, cycle: Cycle) -> None:
-        """Notes a cycle."""
         self.last_token = time.perf_counter()
         self.generated += len(cycle.token_ids)
         self.cycles += 1
@@ -83,7 +81,6 @@ class Recorder:
         self.accepted.update(range(cycle.accepted))
 
     def statistics(self, sequence: TokenSequence, policy: Policy | FixedBlockSize) -> Statistics:
-        """The figures so far."""
         after_first = max(0, self.generated - 1)
         plain_seconds = policy.plain_seconds(sequence.position)
         return Statistics(

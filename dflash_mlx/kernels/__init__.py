@@ -1,4 +1,7 @@
-"""Metal kernels: one pair of files each, NAME.py (contract, plain-MLX reference, dispatch) and NAME.metal (the source)."""
+"""Metal kernels: one pair of files each, NAME.py (contract, plain-MLX reference, dispatch) and NAME.metal (the source).
+
+Beside them what models compute by: joint `projections` and `buffers` that grow.
+"""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
