@@ -171,7 +171,7 @@ def _with_drafter(alone: Pair, drafter: DFlash, target: Path, result: Path) -> P
     check_memory(estimate(read_config(target), sizes[0], read_config(result), sizes[1], POSITIONS))
     check_cycle(alone.target, drafter)
     identity = partial(fingerprint, target, result, None)
-    return Pair(alone.target, drafter, alone.tokenizer, alone.default_sampling, identity)
+    return Pair(alone.device, alone.target, drafter, alone.tokenizer, alone.default_sampling, identity)
 
 
 def _acceptance_length(pair: Pair, progress: Callable[[int, int], None]) -> float:

@@ -13,9 +13,11 @@ class DFlashError(Exception):
 
     def __init__(self, message: str, hint: str) -> None:
         message = shorten(message, 400, placeholder=" ...")  # one line, whatever a library's own text looks like
-        super().__init__(f"{message} {hint}")
-        self.message = message
-        self.hint = hint
+        super().__init__(message, hint)  # what it is made of again where it is copied or pickled
+        self.message, self.hint = message, hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}"
 
 
 class ModelNotFoundError(DFlashError):

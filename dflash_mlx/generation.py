@@ -19,7 +19,7 @@ from dflash_mlx.decoding.statistics import Recorder, Statistics
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
 from dflash_mlx.targets import Target
-from dflash_mlx.text import Prompt, Thinking, Tokenizer
+from dflash_mlx.text import Prompt, StopTexts, Thinking, Tokenizer
 
 FinishReason = Literal["stop", "length", "cancelled"]
 
@@ -30,7 +30,7 @@ class Chunk:
 
     Attributes:
         text: what became certain of the answer; may be empty.
-        thinking: what became certain of the thinking before it, markers included.
+        thinking: what became certain of the thinking before it, with the markers and the line breaks behind them.
         pieces: all that became certain, by the token of `token_ids` that made it so.
         token_ids: the tokens committed in this cycle, the end-of-sequence token included.
         drafted: the tokens proposed in this cycle, before verification.
@@ -232,10 +232,10 @@ class _Answer:
 
     def __init__(self, tokenizer: Tokenizer, request: Request) -> None:
         self.finish_reason: FinishReason | None = None
-        self._text, self._thinking = tokenizer.new_stream(request.stop), Thinking(request.thinking)
+        self._text, self._thinking, self._stop = tokenizer.new_stream(), Thinking(request.thinking), StopTexts(request.stop)
         self._eos_token_ids = tokenizer.eos_token_ids
         self._left = request.max_tokens
-        self._pieces: list[str] = []
+        self._pieces: list[tuple[str, str]] = []  # thinking and answer, by token
 
     def take(self, token_ids: list[int]) -> int:
         """Takes tokens up to the one that ends the answer, if one does; returns how many."""
@@ -243,23 +243,24 @@ class _Answer:
         for token in token_ids:
             self._left -= 1
             ended = token in self._eos_token_ids
-            self._pieces.append("" if ended else self._text.add(token))
-            if ended or self._text.stopped:
+            last = ended or self._left == 0
+            text = "" if ended else self._text.add(token)
+            thinking, answer = self._thinking.add(text + (self._text.flush() if last else ""), last)
+            self._pieces.append((thinking, self._stop.add(answer, last)))
+            if ended or self._stop.stopped:
                 self.finish_reason = "stop"
-            elif self._left == 0:
+            elif last:
                 self.finish_reason = "length"
             if self.finish_reason:
-                self._pieces[-1] += self._text.flush()
                 break
         return len(self._pieces)
 
     def chunk(self, cycle: Cycle, statistics: Statistics) -> Chunk:
         """The chunk of the tokens that were just taken."""
-        thinking, text = self._thinking.add("".join(self._pieces), last=self.finish_reason is not None)
         return Chunk(
-            text=text,
-            thinking=thinking,
-            pieces=tuple(self._pieces),
+            text="".join(answer for _, answer in self._pieces),
+            thinking="".join(thinking for thinking, _ in self._pieces),
+            pieces=tuple(map("".join, self._pieces)),
             token_ids=tuple(cycle.token_ids),
             drafted=tuple(cycle.drafted),
             accepted=cycle.accepted,

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from dflash_mlx.checkpoint import materialise, read_config, size_in_memory
 from dflash_mlx.conversation.fingerprint import fingerprint
+from dflash_mlx.decoding.device import Device
 from dflash_mlx.decoding.sampling import read_default_sampling
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.errors import RequestError
 from dflash_mlx.loading.fit import check_cycle, check_fit
-from dflash_mlx.loading.hub import resolve_pair
+from dflash_mlx.loading.hub import PairFolders, resolve_pair
 from dflash_mlx.loading.memory import check as check_memory
 from dflash_mlx.loading.memory import estimate
 from dflash_mlx.pair import Pair
@@ -61,31 +62,44 @@ def load(
     check_wanted(kernels)
     tell = progress or (lambda part, done, total: None)
     folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
+    device = Device()
+    return device.do(partial(_load, device, folders, drafter_bits, force, tell, kernels))
+
+
+def _load(
+    device: Device,
+    folders: PairFolders,
+    drafter_bits: int | None,
+    force: bool,
+    tell: Callable[[str, int, int], None],
+    kernels: Wanted,
+) -> Pair:
     tell("target", 0, 4)
-    loaded = load_target(folders.target, lazy=True)
-    loaded_drafter = load_drafter(folders.drafter, drafter_bits, lazy=True) if folders.drafter else None
-    if loaded_drafter:
-        check_fit(loaded, loaded_drafter)
+    target = load_target(folders.target, lazy=True)
+    drafter = load_drafter(folders.drafter, drafter_bits, lazy=True) if folders.drafter else None
+    if drafter:
+        check_fit(target, drafter)
     need = partial(
         estimate,
         read_config(folders.target),
-        size_in_memory(loaded.module),
+        size_in_memory(target.module),
         read_config(folders.drafter) if folders.drafter else None,
-        size_in_memory(loaded_drafter) if loaded_drafter else 0,
+        size_in_memory(drafter) if drafter else 0,
     )
     if not force:
         check_memory(need(SHORTEST_CONTEXT))
-    materialise(loaded.module, folders.target)
+    materialise(target.module, folders.target)
     tell("drafter", 1, 4)
-    if loaded_drafter and folders.drafter:
-        materialise(loaded_drafter, folders.drafter)
+    if drafter and folders.drafter:
+        materialise(drafter, folders.drafter)
     tell("tokenizer", 2, 4)
     tokenizer = Tokenizer(folders.target)
     tell("first cycle", 3, 4)
-    check_cycle(loaded, loaded_drafter)
+    check_cycle(target, drafter)
     tell("first cycle", 4, 4)
-    choice = choose(loaded, loaded_drafter, kernels, partial(tell, "kernels"))
-    use_kernels(loaded, loaded_drafter, choice.kernels)
+    choice = choose(target, drafter, kernels, partial(tell, "kernels"))
+    use_kernels(target, drafter, choice.kernels)
     identity = partial(fingerprint, *folders, drafter_bits)
-    sampling = read_default_sampling(folders.target)
-    return Pair(loaded, loaded_drafter, tokenizer, sampling, identity, None if force else need, choice)
+    return Pair(
+        device, target, drafter, tokenizer, read_default_sampling(folders.target), identity, None if force else need, choice
+    )

@@ -1,7 +1,7 @@
 """A target, the drafter made for it, and their tokenizer: loaded, checked against each other, ready for requests."""
 
 from bisect import bisect
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from dflash_mlx.conversation import prefix_file, tensor_file
 from dflash_mlx.conversation.fingerprint import Fingerprint
 from dflash_mlx.conversation.session import Session
 from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.device import Device, Turns
 from dflash_mlx.decoding.prefix_cache import PrefixCache, branches
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
@@ -28,10 +29,15 @@ CHECKPOINT_BYTES = 2 * 10**9  # of a session, at most
 
 
 class Pair:
-    """A loaded pair. Get one from `load`."""
+    """A loaded pair. Get one from `load`.
+
+    Any thread may use it, and what it gives: streams, sessions. Threads take turns, a cycle each: requests that overlap get
+    the answers that they would get alone. `asyncio.to_thread(next, stream, None)` steps a stream from a coroutine.
+    """
 
     def __init__(
         self,
+        device: Device,
         target: Target,
         drafter: DFlash | None,
         tokenizer: Tokenizer,
@@ -43,12 +49,13 @@ class Pair:
         """Holds what `load` has checked.
 
         Args:
+            device: what they were loaded on.
             default_sampling: for requests that give none.
             fingerprint: gives what identifies the pair; asked for only where something is saved or loaded.
             need: as `memory.estimate` without the pair's own arguments; None: do not ask.
             kernels: which are in use, and why not others.
         """
-        self.target, self.drafter, self.tokenizer, self._need = target, drafter, tokenizer, need
+        self.target, self.drafter, self.tokenizer, self.device, self._need = target, drafter, tokenizer, device, need
         self.default_sampling, self._fingerprint = default_sampling, lru_cache(fingerprint)
         self.kernels = kernels or Choice()
         self._costs_of: dict[bool, Costs] = {}  # by whether verification is exact
@@ -66,8 +73,8 @@ class Pair:
         raw: bool = False,
         prompt_cache: str | Path | None = None,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Iterator[Chunk]:
-        """Answers a prompt, a chunk a cycle. Closing the iterator ends the request.
+    ) -> Generator[Chunk]:
+        """Answers a prompt, a chunk a cycle. Closing the generator ends the request.
 
         Args:
             prompt: text (one user message), messages with `role` and `content`, or token ids, used as they are.
@@ -90,7 +97,7 @@ class Pair:
             MemoryBudgetError: likewise, when it does not fit into this machine's memory.
             CheckpointError: likewise, when `prompt_cache` is damaged.
         """
-        return self._stream(
+        chunks = self._stream(
             prompt,
             max_tokens=max_tokens,
             sampling=sampling,
@@ -102,6 +109,7 @@ class Pair:
             prompt_cache=prompt_cache,
             progress=progress,
         )
+        return Turns(self.device, chunks)
 
     def generate(
         self,
@@ -168,7 +176,7 @@ class Pair:
         saved = prefix_file.Conversation([], {}) if load is None else self._load(load, cache)
         variables = saved.template | ({} if thinking is None else {"enable_thinking": thinking}) | template
         self.tokenizer.check_template(variables)
-        session = Session(self._stream, self.tokenizer, cache, saved._replace(template=variables), self._fingerprint)
+        session = Session(self.device, self._stream, self.tokenizer, cache, saved._replace(template=variables), self._fingerprint)
         if system is not None:
             session.system = system
         return session
@@ -181,7 +189,8 @@ class Pair:
                 need = self._need(tokens, prompt_tokens=1)  # nothing is read but the file
                 check_memory(need._replace(context=need.context + kept))
 
-        return prefix_file.load(path, cache, self._fingerprint(), self.target, self.drafter, check_room)
+        models = self.target, self.drafter
+        return self.device.do(partial(prefix_file.load, path, cache, self._fingerprint(), *models, check_room))
 
     def _stream(
         self,
@@ -249,7 +258,9 @@ class Pair:
             The costs; None: there is nothing to choose between.
         """
         check_verify(verify)
-        return self._costs(verify == "exact", progress) if self.drafter and self.drafter.config.block_size > 1 else None
+        if self.drafter is None or self.drafter.config.block_size == 1:
+            return None
+        return self.device.do(partial(self._costs, verify == "exact", progress))
 
     def _costs(self, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
         assert self.drafter

@@ -4,9 +4,11 @@ import json
 import math
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -385,3 +387,33 @@ def test_the_first_chunk_says_already_how_decoding_goes_on(prompt: list[int], mo
     assert (statistics.mode, statistics.mode_reason) == ("speculative", None)
     with pytest.raises(dm.RequestError, match="verify"):
         pair.calibrate("exakt")  # type: ignore[arg-type]
+
+
+def says(pair: dm.Pair, prompt: list[int], reply: str) -> Callable[[mx.array, mx.array], mx.array]:
+    """Has a pair say what it is told to."""
+    ids = [*pair.tokenizer.encode(reply, raw=True), *pair.tokenizer.eos_token_ids]
+
+    def force(tokens: mx.array, logits: mx.array) -> mx.array:
+        wanted = ids[min(tokens.size - len(prompt), len(ids) - 1)]
+        return mx.where(mx.arange(logits.shape[-1]) == wanted, 0.0, -1e9)[None]
+
+    return force
+
+
+@pytest.mark.parametrize(
+    "reply, stop, thinking, text",
+    [
+        ("<think>\nOne.\n\nTwo.\n</think>\n\nHello!\n\nBye", "\n\n", "<think>\nOne.\n\nTwo.\n</think>\n\n", "Hello!"),
+        ("<think>\nI will say Hello.\n</think>\n\nOh, Hello", "Hello", "<think>\nI will say Hello.\n</think>\n\n", "Oh, "),
+        ("<think>\nStill here", "here", "<think>\nStill here", ""),
+        ("Now. Stop here", "Stop", "", "Now. "),
+        ("Now. Sto", "Stop", "", "Now. Sto"),
+    ],
+)
+@pytest.mark.parametrize("block_size", [1, 8])
+def test_a_stop_text_ends_the_answer_not_the_thinking(reply: str, stop: str, thinking: str, text: str, block_size: int) -> None:
+    pair = load("demo")
+    prompt = pair.tokenizer.encode("hi")
+    options: dict[str, Any] = {"sampling": dm.Sampling(), "block_size": block_size, "max_tokens": 100}
+    done = pair.generate(prompt, stop=stop, logits_processors=[says(pair, prompt, reply)], **options)
+    assert (done.thinking, done.text, done.finish_reason) == (thinking, text, "stop")

@@ -5,9 +5,11 @@ import random
 import pytest
 from fixture_data import CHECKPOINTS
 from tokenizers import Tokenizer as Reference
+from tokenizers.decoders import ByteLevel
+from tokenizers.models import BPE
 
 from dflash_mlx.errors import RequestError
-from dflash_mlx.text import Thinking, Tokenizer
+from dflash_mlx.text import StopTexts, TextStream, Thinking, Tokenizer
 
 FOLDER = CHECKPOINTS / "target_qwen3_5"
 TEXTS = [
@@ -35,7 +37,7 @@ def reference() -> Reference:
 @pytest.mark.parametrize("text", TEXTS)
 def test_pieces_join_to_the_text_and_none_is_broken(text: str, tokenizer: Tokenizer, reference: Reference) -> None:
     stream, ids = tokenizer.new_stream(), reference.encode(text).ids
-    pieces = [stream.add(i) for i in ids] + [stream.flush()]
+    pieces = [stream.add(i) for i in ids]
     assert "".join(pieces) == reference.decode(ids)
     assert not any("\ufffd" in piece for piece in pieces)
 
@@ -43,13 +45,42 @@ def test_pieces_join_to_the_text_and_none_is_broken(text: str, tokenizer: Tokeni
 def test_an_unfinished_character_at_the_end_is_dropped(tokenizer: Tokenizer, reference: Reference) -> None:
     ids = reference.encode("ab漢").ids
     stream = tokenizer.new_stream()
-    assert "".join([stream.add(i) for i in ids[:-1]] + [stream.flush()]) == "ab"
+    assert "".join(map(stream.add, ids[:-1])) == "ab"
 
 
 def test_bytes_that_are_no_character_become_one_mark_and_the_text_goes_on(tokenizer: Tokenizer, reference: Reference) -> None:
     ids = [reference.encode("漢").ids[0], *reference.encode("ok then").ids]
     stream = tokenizer.new_stream()
     assert "".join(stream.add(i) for i in ids) == "\ufffdok then"
+
+
+@pytest.mark.parametrize("text", ["ab\ufffd", "\ufffd", "a\ufffd\ufffdb"])
+def test_a_replacement_character_that_the_model_wrote_is_kept(text: str, tokenizer: Tokenizer, reference: Reference) -> None:
+    stream = tokenizer.new_stream()
+    assert "".join([*map(stream.add, reference.encode(text).ids), stream.flush()]) == text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_cut_loses_the_unfinished_character_and_nothing_else(text: str, tokenizer: Tokenizer, reference: Reference) -> None:
+    ids = reference.encode(text).ids
+    for cut in range(len(ids)):
+        stream = tokenizer.new_stream()
+        got = "".join([*map(stream.add, ids[:cut]), stream.flush()])
+        assert got == reference.decode(ids[:cut]).rstrip("\ufffd")
+
+
+def test_output_of_lone_bytes_is_shown(tokenizer: Tokenizer, reference: Reference) -> None:
+    lone, stream = reference.encode("漢").ids[0], tokenizer.new_stream()
+    assert "".join(map(stream.add, [lone] * 100)) == "\ufffd" * 99
+
+
+def test_a_token_that_ends_a_letter_and_begins_another_gives_the_first() -> None:
+    backend = Reference(
+        BPE({"à": 0, "¤": 1, "¾": 2, "à¤": 3, "¾à": 4}, [])
+    )  # bytes e0 a4 be, as a byte-level vocabulary has them
+    backend.decoder = ByteLevel()
+    stream = TextStream(backend)
+    assert [stream.add(3), stream.add(4), stream.flush()] == ["", "\u093e", ""]
 
 
 def test_special_tokens_and_ids_outside_the_tokenizer_give_no_text(tokenizer: Tokenizer) -> None:
@@ -63,18 +94,19 @@ def test_text_ends_before_the_earliest_stop_string_and_never_shows_part_of_it(
 ) -> None:
     text = "an EN and an E, then xEND and more"
     wanted = text[: min(text.find(s) for s in stop if s in text)]
-    stream, out = tokenizer.new_stream(stop), ""
+    stream, stops, out = tokenizer.new_stream(), StopTexts(stop), ""
     for i in reference.encode(text).ids:
-        out += stream.add(i)
+        out += stops.add(stream.add(i))
         assert wanted.startswith(out)
-        if stream.stopped:
+        if stops.stopped:
             break
-    assert stream.stopped and out == wanted
+    assert stops.stopped and out == wanted
 
 
 def test_what_looked_like_a_stop_string_is_given_back_at_the_end(tokenizer: Tokenizer, reference: Reference) -> None:
-    stream = tokenizer.new_stream(("</answer>",))
-    assert "".join([stream.add(i) for i in reference.encode("so </ans").ids] + [stream.flush()]) == "so </ans"
+    stream, stops = tokenizer.new_stream(), StopTexts(["</answer>"])
+    assert "".join([stops.add(stream.add(i)) for i in reference.encode("so </ans").ids]) == "so "
+    assert stops.add("", last=True) == "</ans"
 
 
 def test_stop_strings_hold_back_nothing_else(tokenizer: Tokenizer, reference: Reference) -> None:
@@ -82,12 +114,12 @@ def test_stop_strings_hold_back_nothing_else(tokenizer: Tokenizer, reference: Re
     for _ in range(200):
         text = "".join(rng.choice("ab") for _ in range(30))
         stop = "".join(rng.choice("ab") for _ in range(rng.randint(1, 6)))
-        stream, out = tokenizer.new_stream((stop,)), ""
+        stream, stops, out = tokenizer.new_stream(), StopTexts([stop]), ""
         for i in reference.encode(text).ids:
-            out += stream.add(i)
-            if stream.stopped:
+            out += stops.add(stream.add(i))
+            if stops.stopped:
                 break
-        out += stream.flush()
+        out += "" if stops.stopped else stops.add("", last=True)
         assert out == text.split(stop)[0]
 
 
@@ -154,8 +186,10 @@ def test_every_place_that_names_an_end_of_sequence_counts(tmp_path) -> None:
 
 THOUGHTS = [  # a text, whether it begins in the middle of thinking, and its thinking
     ("Hello.", False, ""),
-    ("<think>\nhm</think>\n\nHello.", False, "<think>\nhm</think>"),
-    ("hm</think>\n\nHello.", True, "hm</think>"),
+    ("<think>\nhm</think>\n\nHello.", False, "<think>\nhm</think>\n\n"),
+    ("hm</think>\n\n    Hello.\n\nBye.", True, "hm</think>\n\n"),
+    ("hm</think>\n", True, "hm</think>\n"),
+    ("\n\nHello.", False, ""),
     ("\n<think>hm", False, "\n<think>hm"),
     ("hm", True, "hm"),
     ("Write <think> and </think>.", False, ""),

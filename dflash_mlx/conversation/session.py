@@ -1,15 +1,17 @@
 """Many turns with one model: each reads only what is new in its prompt."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dflash_mlx.conversation import prefix_file
+from dflash_mlx.decoding.device import Device, Turns
 from dflash_mlx.decoding.prefix_cache import PrefixCache, common_length
 from dflash_mlx.errors import RequestError
 from dflash_mlx.generation import Chunk, read_ahead
-from dflash_mlx.text import THINKING, Tokenizer
+from dflash_mlx.text import THINKING, Tokenizer, closed
 
 Message = dict[str, str]
 
@@ -29,6 +31,7 @@ class Session:
 
     def __init__(
         self,
+        device: Device,
         stream: Callable[..., Generator[Chunk]],
         tokenizer: Tokenizer,
         cache: PrefixCache,
@@ -37,17 +40,18 @@ class Session:
     ) -> None:
         """
         Args:
-            stream: answers token ids: `Pair.stream` with a cache and marks in the prompt.
+            stream: answers token ids: `Pair.stream` with a cache and marks in the prompt, and no turns at the device.
             conversation: what was said already, and variables of the chat template.
             fingerprint: gives that of the pair.
         """
-        self._stream, self._tokenizer, self._cache, self._fingerprint = stream, tokenizer, cache, fingerprint
+        self._device, self._stream, self._tokenizer, self._cache = device, stream, tokenizer, cache
+        self._fingerprint = fingerprint
         self.template: dict[str, Any] = dict(conversation.template)
         self.messages: list[Message] = list(conversation.messages)
         self._reply: Generator[Chunk] | None = None
 
-    def send(self, text: str, **options: Any) -> Iterator[Chunk]:
-        """Says something and answers it, a chunk a cycle. Closing the iterator stops the reply and keeps what there is of it.
+    def send(self, text: str, **options: Any) -> Generator[Chunk]:
+        """Says something and answers it, a chunk a cycle. Closing the generator stops the reply and keeps what there is of it.
 
         Args:
             options: as for `Pair.stream`, but `prompt` and `raw`.
@@ -57,11 +61,11 @@ class Session:
         """
         return self._answer([*self.messages, {"role": "user", "content": text}], options)
 
-    def retry(self, **options: Any) -> Iterator[Chunk]:
+    def retry(self, **options: Any) -> Generator[Chunk]:
         """Answers the newest message of the user again, instead of the reply it has. As `send`."""
         return self._answer(self.messages[: self._newest("retry") + 1], options)
 
-    def edit(self, text: str, **options: Any) -> Iterator[Chunk]:
+    def edit(self, text: str, **options: Any) -> Generator[Chunk]:
         """Says something else instead of the newest message of the user, and answers it. As `send`."""
         return self._answer([*self.messages[: self._newest("edit")], {"role": "user", "content": text}], options)
 
@@ -92,7 +96,7 @@ class Session:
         """
         self._stop()
         conversation = prefix_file.Conversation(self.messages, self.template)
-        prefix_file.save(path, self._cache, self._fingerprint(), conversation)
+        self._device.do(partial(prefix_file.save, path, self._cache, self._fingerprint(), conversation))
 
     @property
     def system(self) -> str | None:
@@ -117,12 +121,12 @@ class Session:
             messages = self.messages[: self._newest("edit")] if edit else self.messages
         return len(self._encode([*messages, {"role": "user", "content": text}]))
 
-    def _answer(self, messages: list[Message], options: dict[str, Any]) -> Iterator[Chunk]:
+    def _answer(self, messages: list[Message], options: dict[str, Any]) -> Generator[Chunk]:
         self._stop()
         self._tokenizer.check_template(self.template)
         prompt = self._encode(messages)
         stream = self._stream(prompt, cache=self._cache, marks=self._marks(messages, prompt), **options)
-        self._reply = self._follow(stream, messages, self._tokenizer.opens_thinking(prompt))
+        self._reply = Turns(self._device, self._follow(stream, messages, self._tokenizer.opens_thinking(prompt)))
         return self._reply
 
     def _follow(self, stream: Generator[Chunk], messages: list[Message], thinking: bool) -> Generator[Chunk]:
@@ -148,7 +152,11 @@ class Session:
             self._reply.close()
 
     def _encode(self, messages: list[Message], **template: Any) -> list[int]:
-        return self._tokenizer.encode(messages, **self.template, **template)
+        replies = [
+            {**message, "content": closed(message["content"])} if message["role"] == "assistant" else message
+            for message in messages
+        ]
+        return self._tokenizer.encode(replies, **self.template, **template)
 
     def _marks(self, messages: list[Message], prompt: list[int]) -> list[int]:
         """Where later prompts may part from this one: behind the system message, before and behind the newest message."""

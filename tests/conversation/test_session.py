@@ -36,15 +36,35 @@ STRIPPING = """
 load = cache(dm.load)
 
 
-@pytest.fixture(scope="module")
-def stripping(tmp_path_factory: pytest.TempPathFactory) -> dm.Pair:
-    """The demo pair with a template that drops thinking."""
-    folder = Path(shutil.copytree(DEMO, tmp_path_factory.mktemp("stripping") / "demo"))
-    (folder / "target" / "chat_template.jinja").write_text(STRIPPING)
+# As Qwen's: closed thoughts are dropped, others stay.
+DROPPING = """
+{%- for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content.split("</think>")[-1].lstrip("\n") if m.role == "assistant" else m.content }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% if enable_thinking %}<think>
+{% endif %}{% endif %}"""
+
+
+def with_template(template: str, folder: Path) -> dm.Pair:
+    """The demo pair with another template."""
+    folder = Path(shutil.copytree(DEMO, folder / "demo"))
+    (folder / "target" / "chat_template.jinja").write_text(template)
     config = json.loads((folder / "target" / "tokenizer_config.json").read_text())
     config.pop("chat_template", None)
     (folder / "target" / "tokenizer_config.json").write_text(json.dumps(config))
     return dm.load(folder / "target", drafter=folder / "drafter")
+
+
+@pytest.fixture(scope="module")
+def stripping(tmp_path_factory: pytest.TempPathFactory) -> dm.Pair:
+    """The demo pair with a template that drops thinking."""
+    return with_template(STRIPPING, tmp_path_factory.mktemp("stripping"))
+
+
+@pytest.fixture(scope="module")
+def dropping(tmp_path_factory: pytest.TempPathFactory) -> dm.Pair:
+    """The demo pair with a template that drops thinking which was closed."""
+    return with_template(DROPPING, tmp_path_factory.mktemp("dropping"))
 
 
 class Turn:
@@ -126,6 +146,26 @@ def test_a_stopped_reply_stays_as_far_as_it_came(chunks: int) -> None:
     answered = turn(session.send(QUESTIONS[1], **HOW))
     assert answered.token_ids == cold(pair, session).token_ids
     assert answered.statistics.cached_prompt_tokens > 0
+
+
+@pytest.mark.parametrize("opened", (False, True), ids=("by the model", "by the template"))
+@pytest.mark.parametrize("closed", (False, True), ids=("cut by the limit", "closed"))
+def test_a_thought_that_was_cut_does_not_stay_in_later_prompts(opened: bool, closed: bool, dropping: dm.Pair) -> None:
+    session = dropping.session(thinking=opened)
+    ids = dropping.tokenizer.encode(("" if opened else "<think>\n") + "Adding them, one by one", raw=True)
+    prompt = session.prompt_tokens("2+2?")
+
+    def think(tokens: mx.array, logits: mx.array) -> mx.array:
+        return mx.where(mx.arange(logits.shape[-1]) == ids[(tokens.size - prompt) % len(ids)], 0.0, -1e9)[None]
+
+    chunks = session.send("2+2?", sampling=dm.Sampling(), max_tokens=50 if closed else 6, logits_processors=[think])
+    for number, _ in enumerate(chunks):
+        if closed and number == 4:
+            chunks.close()
+    assert session.messages[-1]["content"].startswith("<think>\n") and "</think>" not in session.messages[-1]["content"]
+    later = dropping.session(thinking=opened)
+    later.messages = [session.messages[0], {"role": "assistant", "content": ""}]
+    assert session.prompt_tokens("And 3+3?") == later.prompt_tokens("And 3+3?")
 
 
 def test_a_new_turn_ends_a_reply_that_nobody_reads() -> None:
