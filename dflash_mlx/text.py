@@ -8,7 +8,9 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer
+import tokenizers
+from transformers import PreTrainedTokenizerFast
+from transformers.utils.chat_template_utils import render_jinja_template
 
 from dflash_mlx.checkpoint import read_config, read_json
 from dflash_mlx.errors import CheckpointError, ModelNotFoundError, RequestError
@@ -19,6 +21,9 @@ Prompt = str | Sequence[dict[str, str]] | Sequence[int]
 
 class Tokenizer:
     """A model's tokenizer and chat template, and the ids that end its answers.
+
+    Ids are those of tokenizer.json and nothing else: transformers puts the parts that it knows for a class or model type in
+    the place of the file's own, and so gives other ids for many scripts (transformers#45920).
 
     Attributes:
         eos_token_ids: from generation_config.json, config.json and the tokenizer itself, all of them.
@@ -36,12 +41,19 @@ class Tokenizer:
                 f"{folder} has no tokenizer.json.", "Get all of the model's files: the tokenizer belongs to them."
             )
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # the library names no narrower kind
+            backend = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+            backend.no_truncation()  # as some training left it in the file
+            backend.no_padding()
+            self._tokenizer: Any = PreTrainedTokenizerFast(tokenizer_object=backend)
+            self._special = _special_tokens(folder)
+            self._templates = _chat_templates(folder)
+        except CheckpointError:
+            raise
+        except Exception as error:  # tokenizers names no narrower kind
             raise CheckpointError(
                 f"the tokenizer in {folder} cannot be loaded ({error}).", "Get the model's files again."
             ) from error
-        self.eos_token_ids = _eos_token_ids(folder, self._tokenizer.eos_token_id)
+        self.eos_token_ids = _eos_token_ids(folder, backend.token_to_id(self._special.get("eos_token", "")))
 
     def encode(self, prompt: Prompt, raw: bool = False, **template: Any) -> list[int]:
         """Token ids of a prompt.
@@ -58,7 +70,7 @@ class Tokenizer:
             if not prompt.strip():
                 raise RequestError("the prompt is empty.", "Say something to the model.")
             if raw:
-                return self._checked(lambda: self._tokenizer.encode(prompt, verbose=False), prompt)
+                return self._checked(lambda: self._tokenizer.encode(prompt), prompt)
             prompt = [{"role": "user", "content": prompt}]
         items: list[Any] = (
             list(prompt) if isinstance(prompt, Sequence) and not isinstance(prompt, bytes | bytearray | memoryview) else []
@@ -72,17 +84,28 @@ class Tokenizer:
                 "the prompt is neither text, nor messages with role and content, nor token ids.",
                 'Give text, [{"role": "user", "content": "..."}], or a list of whole numbers.',
             )
-        if self._tokenizer.chat_template is None:
+        if (chosen := self._template(template.get("tools"))) is None:
             raise RequestError(
                 "this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line."
             )
         texts = [text for item in items for text in (item["role"], item["content"]) if isinstance(text, str)]
-        options = {"add_generation_prompt": True, **template}
-        return self._checked(lambda: self._tokenizer.apply_chat_template(items, return_dict=False, **options), *texts)
+        items = [{key: value for key, value in item.items() if value is not None} for item in items]
+        variables = {"add_generation_prompt": True, **self._special, **template}
+
+        def render() -> list[int]:
+            [text], _ = render_jinja_template([items], chat_template=chosen, **variables)
+            ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
+            return ids
+
+        return self._checked(render, *texts)
+
+    def _template(self, tools: Any = None) -> str | None:
+        return (self._templates.get("tool_use") if tools else None) or self._templates.get("default")
 
     def check_template(self, variables: Iterable[str]) -> None:
         """Raises RequestError where a name is no variable of the chat template, but a setting of what applies it."""
-        settings = {"prompt", "raw", *signature(self._tokenizer.apply_chat_template).parameters} - {"tools", "documents"}
+        settings = {"prompt", "raw", "messages", "tokenize"} | signature(render_jinja_template).parameters.keys()
+        settings -= {"tools", "documents"}
         for name in variables:
             if name in settings:
                 raise RequestError(f"{name} is no variable of the chat template.", "Leave it out.")
@@ -102,11 +125,11 @@ class Tokenizer:
 
     def opens_thinking(self, prompt: list[int]) -> bool:
         """Whether a prompt ends in the middle of thinking: the template has written the opening marker."""
-        return bool(self._tokenizer.decode(prompt[-8:]).rstrip().endswith(THINKING))
+        return bool(self._tokenizer.decode(prompt[-8:], skip_special_tokens=False).rstrip().endswith(THINKING))
 
     def knows(self, variable: str) -> bool:
         """Whether the chat template uses a variable, like `enable_thinking`."""
-        return re.search(rf"\b{variable}\b", str(self._tokenizer.chat_template)) is not None
+        return re.search(rf"\b{variable}\b", self._template() or "") is not None
 
     def new_stream(self) -> "TextStream":
         """An incremental decoder for one answer."""
@@ -210,11 +233,35 @@ def _byte_characters() -> dict[str, int]:
     return {chr(byte): byte for byte in plain} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
 
 
+def _read_if_there(file: Path) -> dict[str, Any]:
+    return read_json(file) if file.is_file() else {}
+
+
+def _special_tokens(folder: Path) -> dict[str, str]:
+    """Special tokens by the names that templates use, like `eos_token`."""
+    config = _read_if_there(folder / "tokenizer_config.json")
+    places = [_read_if_there(folder / "special_tokens_map.json"), config, config.get("extra_special_tokens")]
+    said = {name: token for place in places if isinstance(place, dict) for name, token in place.items() if token}
+    texts = {name: token.get("content") if isinstance(token, dict) else token for name, token in said.items()}
+    return {name: text for name, text in texts.items() if name.endswith("_token") and isinstance(text, str)}
+
+
+def _chat_templates(folder: Path) -> dict[str, str]:
+    """The chat templates by name, of the first place that has any; transformers' order, then where processors have theirs."""
+    templates = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("additional_chat_templates/*.jinja")}
+    if (folder / "chat_template.jinja").is_file():
+        templates["default"] = (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    for name in ("tokenizer_config.json", "chat_template.json"):
+        found = templates or _read_if_there(folder / name).get("chat_template") or {}
+        if isinstance(found, list):
+            found = {template["name"]: template["template"] for template in found}
+        templates = {"default": found} if isinstance(found, str) else dict(found)
+    return templates
+
+
 def _eos_token_ids(folder: Path, of_tokenizer: int | None) -> frozenset[int]:
     config = read_config(folder)
-    places = [config, config.get("text_config") or {}]
-    if (folder / "generation_config.json").is_file():
-        places.append(read_json(folder / "generation_config.json"))
+    places = [config, config.get("text_config") or {}, _read_if_there(folder / "generation_config.json")]
     found: list[Any] = [of_tokenizer]
     for place in places:
         ids = place.get("eos_token_id")

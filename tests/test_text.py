@@ -1,14 +1,17 @@
 """Detokenisation, stop strings and prompts, against the tokenizers library decoding in one go."""
 
+import json
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 from fixture_data import CHECKPOINTS
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import Tokenizer as Reference
-from tokenizers.decoders import ByteLevel
-from tokenizers.models import BPE
+from transformers import AutoTokenizer
 
-from dflash_mlx.errors import RequestError
+from dflash_mlx.errors import CheckpointError, RequestError
 from dflash_mlx.text import StopTexts, TextStream, Thinking, Tokenizer
 
 FOLDER = CHECKPOINTS / "target_qwen3_5"
@@ -78,7 +81,7 @@ def test_a_token_that_ends_a_letter_and_begins_another_gives_the_first() -> None
     backend = Reference(
         BPE({"à": 0, "¤": 1, "¾": 2, "à¤": 3, "¾à": 4}, [])
     )  # bytes e0 a4 be, as a byte-level vocabulary has them
-    backend.decoder = ByteLevel()
+    backend.decoder = decoders.ByteLevel()
     stream = TextStream(backend)
     assert [stream.add(3), stream.add(4), stream.flush()] == ["", "\u093e", ""]
 
@@ -182,6 +185,176 @@ def test_every_place_that_names_an_end_of_sequence_counts(tmp_path) -> None:
             (tmp_path / file.name).write_text(file.read_text())
     (tmp_path / "generation_config.json").write_text('{"eos_token_id": [242, 7]}')
     assert Tokenizer(tmp_path).eos_token_ids == {240, 242, 7}
+
+
+SCRIPTS = [
+    "เขียนอย่างไรได้บ้าง",
+    "مَرْحَبًا بِكَ",
+    "हिन्दी में लिखिए",
+    "cafe\u0301 naïve",
+    "a  b\n\n c 12345",
+    "<|im_end|>x<tool> y",
+    " \u00a0z",
+]
+
+
+def save_tokenizer(folder: Path, model_type: str, config: dict[str, Any] | None, normalizer: Any = None) -> Reference:
+    """A tokenizer.json whose pre-tokenizer is that of no class: words hold combining marks, and numbers are whole."""
+    folder.mkdir(exist_ok=True)
+    made = Reference(models.BPE(byte_fallback=False))
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r"[\p{L}\p{M}]+|\p{N}+| ?[^\s\p{L}\p{M}\p{N}]+|\s+"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    if normalizer:
+        made.normalizer = normalizer
+    made.decoder = decoders.ByteLevel()
+    specials = [AddedToken("<|im_end|>", special=True), AddedToken("<|bos|>", special=True)]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=specials, initial_alphabet=alphabet, show_progress=False)
+    made.train_from_iterator(SCRIPTS * 9, trainer)
+    made.add_tokens([AddedToken("<tool>", special=False)])
+    made.save(str(folder / "tokenizer.json"))
+    (folder / "config.json").write_text(json.dumps({"model_type": model_type}))
+    if config is not None:
+        (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return made
+
+
+@pytest.mark.parametrize("model_type", ["qwen3", "qwen3_5", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"])
+@pytest.mark.parametrize(
+    "config",
+    [
+        None,
+        {"tokenizer_class": "Qwen2Tokenizer"},
+        {"tokenizer_class": "Qwen2TokenizerFast", "add_bos_token": True, "bos_token": "<|bos|>", "add_eos_token": True},
+        {"tokenizer_class": "PreTrainedTokenizerFast", "add_prefix_space": True, "clean_up_tokenization_spaces": True},
+        {"tokenizer_class": "LlamaTokenizer", "split_special_tokens": True, "legacy": False},
+        {"added_tokens_decoder": {"700": {"content": "naïve", "special": False}}, "eos_token": "<|im_end|>"},
+    ],
+    ids=str,
+)
+def test_ids_are_those_of_the_file_whatever_its_class_is_called(model_type: str, config: Any, tmp_path: Path) -> None:
+    reference = save_tokenizer(tmp_path, model_type, config)
+    tokenizer = Tokenizer(tmp_path)
+    for text in SCRIPTS:
+        ids = reference.encode(text).ids
+        assert tokenizer.encode(text, raw=True) == ids
+        stream = tokenizer.new_stream()
+        assert "".join([*map(stream.add, ids), stream.flush()]) == reference.decode(ids)
+
+
+@pytest.mark.parametrize("normalizer", [None, normalizers.NFC(), normalizers.NFKD()])
+def test_the_file_s_own_normaliser_counts(normalizer: Any, tmp_path: Path) -> None:
+    reference = save_tokenizer(tmp_path, "qwen3_5", {"tokenizer_class": "Qwen2Tokenizer"}, normalizer)
+    texts = ["cafe\u0301", "caf\u00e9", "ﬁn"]
+    assert [Tokenizer(tmp_path).encode(text, raw=True) for text in texts] == [reference.encode(text).ids for text in texts]
+
+
+def test_the_file_s_own_beginning_is_put_before_raw_text_and_before_no_template(tmp_path: Path) -> None:
+    made = save_tokenizer(tmp_path, "qwen3", {"chat_template": "{{ messages[0].content }}"})
+    made.post_processor = processors.TemplateProcessing("<|bos|> $A", special_tokens=[("<|bos|>", made.token_to_id("<|bos|>"))])
+    made.save(str(tmp_path / "tokenizer.json"))
+    tokenizer = Tokenizer(tmp_path)
+    assert tokenizer.encode("naïve", raw=True) == made.encode("naïve").ids
+    assert tokenizer.encode("naïve") == made.encode("naïve", add_special_tokens=False).ids != made.encode("naïve").ids
+
+
+def test_what_training_left_of_truncation_and_padding_does_nothing(tmp_path: Path) -> None:
+    made = save_tokenizer(tmp_path, "qwen3", {})
+    whole = [made.encode(text).ids for text in SCRIPTS]
+    made.enable_truncation(3)
+    made.enable_padding(length=50)
+    made.save(str(tmp_path / "tokenizer.json"))
+    assert [Tokenizer(tmp_path).encode(text, raw=True) for text in SCRIPTS] == whole
+
+
+def jinja(text: str) -> dict[str, str]:
+    return {"chat_template.jinja": text}
+
+
+def in_config(content: Any) -> dict[str, str]:
+    return {"tokenizer_config.json": json.dumps({"chat_template": content})}
+
+
+def named(**templates: str) -> list[dict[str, str]]:
+    return [{"name": name, "template": text} for name, text in templates.items()]
+
+
+OLDEST = {"chat_template.json": json.dumps({"chat_template": "oldest"})}
+PLACES = [  # files, and what renders without and with tools; as transformers chooses, and chat_template.json last
+    (jinja("file"), "file", "file"),
+    (in_config("config"), "config", "config"),
+    (OLDEST, "oldest", "oldest"),
+    (jinja("file") | in_config("config") | OLDEST, "file", "file"),
+    (in_config("config") | OLDEST, "config", "config"),
+    (in_config(None) | OLDEST, "oldest", "oldest"),
+    (in_config(named(default="plain", tool_use="tools")), "plain", "tools"),
+    (in_config(named(default="plain", rag="rag")), "plain", "plain"),
+    (jinja("file") | in_config(named(default="plain", tool_use="tools")), "file", "file"),
+    (jinja("file") | {"additional_chat_templates/tool_use.jinja": "tools"}, "file", "tools"),
+]
+
+
+@pytest.mark.parametrize(("files", "plain", "with_tools"), PLACES, ids=range(len(PLACES)))
+def test_a_template_is_found_wherever_it_stands(files: dict[str, str], plain: str, with_tools: str, tmp_path: Path) -> None:
+    made = save_tokenizer(tmp_path, "qwen3", None)
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    tokenizer = Tokenizer(tmp_path)
+    assert tokenizer.knows(plain) and not tokenizer.knows("enable_thinking")
+    assert tokenizer.encode("hi") == made.encode(plain).ids
+    assert tokenizer.encode("hi", tools=[{"name": "f"}]) == made.encode(with_tools).ids
+
+
+@pytest.mark.parametrize("content", [None, [], {}, ""])
+def test_a_model_without_a_template_says_so(content: Any, tmp_path: Path) -> None:
+    save_tokenizer(tmp_path, "qwen3", {"chat_template": content})
+    with pytest.raises(RequestError, match="has no chat template"):
+        Tokenizer(tmp_path).encode("hi")
+
+
+TEMPLATE = """{{ bos_token }}{{ eos_token }}{{ image_token }}{{ missing_token }}{% for m in messages %}
+{% generation %}{{ m.content | tojson }}{% endgeneration %}{% if loop.index == 9 %}{% break %}{% endif %}{% endfor %}
+{{ tools | tojson(indent=1) if tools }}{{ strftime_now("%Y")[:1] }}{{ namespace(a=5).a }}{{ add_generation_prompt }}{{ mood }}"""
+
+
+@pytest.mark.parametrize(
+    "token", ["<|bos|>", {"content": "<|bos|>", "special": True, "__type": "AddedToken"}], ids=["text", "object"]
+)
+@pytest.mark.parametrize("tools", [None, [{"name": "f", "about": "ü<"}]], ids=["plain", "tools"])
+def test_a_template_has_all_that_transformers_gives_it(token: Any, tools: Any, tmp_path: Path) -> None:
+    config = {"bos_token": token, "eos_token": "<|im_end|>", "pad_token": None, "extra_special_tokens": {"image_token": "<tool>"}}
+    made = save_tokenizer(tmp_path, "qwen3", config | {"tokenizer_class": "PreTrainedTokenizerFast"})
+    (tmp_path / "chat_template.jinja").write_text(TEMPLATE)
+    messages = [{"role": "user", "content": "<a> é"}]
+    wanted = AutoTokenizer.from_pretrained(tmp_path).apply_chat_template(
+        messages, tools=tools, tokenize=False, add_generation_prompt=True, mood="glad"
+    )
+    assert wanted.startswith("<|bos|><|im_end|><tool>") and wanted.endswith("25Trueglad")
+    assert Tokenizer(tmp_path).encode(messages, tools=tools, mood="glad") == made.encode(wanted).ids
+
+
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
+@pytest.mark.parametrize("token", ["<|im_end|>", {"content": "<|im_end|>"}], ids=["text", "object"])
+def test_the_end_of_sequence_is_named_beside_the_tokenizer_too(file: str, token: Any, tmp_path: Path) -> None:
+    made = save_tokenizer(tmp_path, "qwen3", None)
+    assert Tokenizer(tmp_path).eos_token_ids == frozenset()
+    (tmp_path / file).write_text(json.dumps({"eos_token": token, "pad_token": "<|bos|>"}))
+    assert Tokenizer(tmp_path).eos_token_ids == {made.token_to_id("<|im_end|>")}
+    (tmp_path / file).write_text(json.dumps({"eos_token": "never heard of"}))
+    assert Tokenizer(tmp_path).eos_token_ids == frozenset()
+
+
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"])
+def test_a_damaged_file_beside_the_tokenizer_is_named(file: str, tmp_path: Path) -> None:
+    save_tokenizer(tmp_path, "qwen3", None)
+    (tmp_path / file).write_bytes(b"\xff{")
+    with pytest.raises(CheckpointError, match=r"cannot be (read|loaded)"):
+        Tokenizer(tmp_path)
 
 
 THOUGHTS = [  # a text, whether it begins in the middle of thinking, and its thinking
