@@ -161,7 +161,7 @@ def _write(part: Part, folder: Path, options: Options) -> None:
     for pattern in COPIED:
         for file in part.source.folder.glob(pattern):
             if file.is_file():
-                _copy(file, folder)
+                _copy(file, folder / file.relative_to(part.source.folder))
     write_weights(folder, part.plan, options.get("progress") or (lambda stage, done, total: None))
     part.load(folder)
 
@@ -190,13 +190,14 @@ def _doubted(report: Report, recipe: Recipe, notice: Notice | None) -> Report:
     return replace(report, notes=(*report.notes, *found))
 
 
-def _copy(file: Path, folder: Path) -> None:
+def _copy(file: Path, goal: Path) -> None:
     try:
         content = file.read_bytes()
     except OSError as error:
         raise CheckpointError(f"{file} cannot be read ({error.strerror}).", "Mend its permissions, or get it again.") from error
-    with writing(folder):
-        (folder / file.name).write_bytes(content)
+    with writing(goal.parent):
+        goal.parent.mkdir(exist_ok=True)
+        goal.write_bytes(content)
 
 
 def _check_kl(reports: list[Report], most: float | None) -> None:

@@ -20,7 +20,7 @@ from dflash_mlx.errors import MemoryBudgetError, RequestError
 GB = 10**9
 SUMS, RECORD = "SHA256SUMS", "conversion.json"
 COPIED = ["generation_config.json", "tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "vocab.json"]
-COPIED += ["merges.txt", "*.jinja", "LICENSE*", "NOTICE*"]
+COPIED += ["merges.txt", "*.jinja", "chat_template.json", "additional_chat_templates/*.jinja", "LICENSE*", "NOTICE*"]
 MADE = ["config.json", "model*.safetensors", "model.safetensors.index.json", "README.md", RECORD, SUMS, *COPIED]
 MADE += [".DS_Store"]  # by macOS, in every folder that it has shown
 SPARE = 64 << 20  # bytes of disk for everything but the weights
@@ -57,10 +57,17 @@ def _foreign(folder: Path, parts: Parts) -> Path | None:
         if parts != ALONE and entry.name in parts:
             if found := _foreign(entry, ALONE):
                 return found
-        elif parts != ALONE or not entry.is_file() or not any(fnmatchcase(entry.name, pattern) for pattern in MADE):
+        elif parts != ALONE or not _is_made(entry):
             return entry
     weighty = parts != ALONE or any(folder.glob("model*.safetensors"))
     return None if weighty or not entries else entries[0]
+
+
+def _is_made(entry: Path) -> bool:
+    """Whether an entry of a model's folder is what a conversion makes there."""
+    if entry.is_dir():
+        return entry.name == "additional_chat_templates" and all(file.suffix == ".jinja" for file in entry.iterdir())
+    return entry.is_file() and any(fnmatchcase(entry.name, pattern) for pattern in MADE)
 
 
 @contextmanager

@@ -24,7 +24,8 @@ def fingerprint(target: Path, drafter: Path | None, drafter_bits: int | None) ->
     """
     try:
         quantised = drafter is not None and "quantization" in read_config(drafter)  # it stays as it is
-        texts = (path for pattern in ("tokenizer*.json", "*.jinja", "special_tokens_map.json") for path in target.glob(pattern))
+        patterns = ("tokenizer*.json", "*.jinja", "special_tokens_map.json", "chat_template.json")
+        texts = (path for pattern in patterns for path in target.glob(pattern))
         return {
             "target": _digest(_model(target)),
             "drafter": _digest(_model(drafter)) if drafter else None,

@@ -30,8 +30,8 @@ from dflash_mlx.targets import check_target
 DEMO = "demo"
 # Never code, never pickles, never another format's folder: a * of huggingface_hub matches a / too.
 FILES = ["config.json", "generation_config.json", "tokenizer*.json", "special_tokens_map.json", "*.jinja"]
-FILES += ["model*.safetensors", "model.safetensors.index.json"]
-FOLDERS = ["*/*"]
+FILES += ["chat_template.json", "model*.safetensors", "model.safetensors.index.json"]
+FOLDERS = ["[!a]*/*", "a[!d]*/*"]  # all but additional_chat_templates
 GB = 10**9
 
 Downloading = Callable[[str, int], None]

@@ -333,6 +333,7 @@ def other_pairs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "another drafter", changed("drafter", train("drafter"))
     yield "another drafter", {"target": "demo", "drafter": None}
     yield "chat template", changed("template", append("target/chat_template.jinja", " "))
+    yield "chat template", changed("old template", lambda copy: (copy / "target/chat_template.json").write_text("{}"))
 
 
 def test_a_file_of_another_pair_is_refused_with_what_differs(tmp_path: Path) -> None:

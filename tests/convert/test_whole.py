@@ -386,3 +386,17 @@ def test_a_finished_folder_is_uploaded_and_stays_where_that_fails(tmp_path: Path
     with pytest.raises(dm.RequestError, match="is complete, and could not be uploaded.* hf upload owner/refused"):
         convert(tmp_path / "other", group_size=32, upload_repo="owner/refused")
     assert content(tmp_path / "other") == complete
+
+
+def test_templates_are_copied_wherever_they_stand_and_replaced(tmp_path: Path) -> None:
+    files = dict.fromkeys(("chat_template.jinja", "chat_template.json", "additional_chat_templates/tool_use.jinja"), b"{}")
+    shutil.copytree(SOURCE, tmp_path / "source")
+    for name, text in files.items():
+        (tmp_path / "source" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "source" / name).write_bytes(text)
+    for again in (False, True):
+        convert_target(tmp_path / "source", tmp_path / "goal", group_size=32, check=False, overwrite=again)
+        assert files.items() <= (content(tmp_path / "goal") or {}).items()
+    (tmp_path / "goal" / "additional_chat_templates" / "thesis.txt").write_text("mine")
+    with pytest.raises(dm.RequestError, match="additional_chat_templates is nothing that belongs to a model"):
+        convert_target(tmp_path / "source", tmp_path / "goal", group_size=32, check=False, overwrite=True)

@@ -20,6 +20,8 @@ NEEDED = {
     "tokenizer.json": b"{}",
     "tokenizer_config.json": b"{}",
     "chat_template.jinja": b"{{ messages }}",
+    "chat_template.json": b"{}",
+    "additional_chat_templates/tool_use.jinja": b"{{ tools }}",
     "model.safetensors.index.json": b'{"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}',
     "model-1.safetensors": b"1" * 1000,
     "model-2.safetensors": b"2" * 2000,
@@ -34,6 +36,8 @@ NOT_NEEDED = {
     "model_fp32/model.safetensors": b"3" * 3000,
     "tokenizer/tokenizer.json": b"{}",
     "older/chat_template.jinja": b"{{ messages }}",
+    "adapters/chat_template.json": b"{}",
+    "awq/chat_template.jinja": b"{{ messages }}",
 }
 DRAFTER = {"config.json": b"{}", "model.safetensors": b"d" * 500}
 
