@@ -78,9 +78,8 @@ def test_output_of_lone_bytes_is_shown(tokenizer: Tokenizer, reference: Referenc
 
 
 def test_a_token_that_ends_a_letter_and_begins_another_gives_the_first() -> None:
-    backend = Reference(
-        BPE({"à": 0, "¤": 1, "¾": 2, "à¤": 3, "¾à": 4}, [])
-    )  # bytes e0 a4 be, as a byte-level vocabulary has them
+    # bytes e0 a4 be, as a byte-level vocabulary writes them
+    backend = Reference(models.BPE({"à": 0, "¤": 1, "¾": 2, "à¤": 3, "¾à": 4}, []))
     backend.decoder = decoders.ByteLevel()
     stream = TextStream(backend)
     assert [stream.add(3), stream.add(4), stream.flush()] == ["", "\u093e", ""]
