@@ -115,7 +115,11 @@ def new_request(
         raise RequestError(
             f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at."
         )
-    width = _block_size(block_size, drafter)
+    if block_size == "auto":
+        width = None if drafter and drafter.config.block_size > 1 else 1
+    else:
+        check_block_size(block_size, drafter)
+        width = block_size
     ids = tokenizer.encode(prompt, raw)
     vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
     room = positions - len(ids)
@@ -269,10 +273,8 @@ class _Answer:
         )
 
 
-def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> int | None:
-    """Rows a cycle; None: the policy's choice."""
-    if block_size == "auto":
-        return None if drafter and drafter.config.block_size > 1 else 1
+def check_block_size(block_size: int, drafter: DFlash | None) -> None:
+    """Raises RequestError unless this is a whole number from 1 to what the drafter was trained for; without one, 1."""
     _check_whole("block_size", block_size)
     if drafter is None and block_size > 1:
         raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
@@ -281,7 +283,6 @@ def _block_size(block_size: int | Literal["auto"], drafter: DFlash | None) -> in
         raise RequestError(
             f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
         )
-    return block_size
 
 
 def _check_whole(name: str, value: object) -> None:

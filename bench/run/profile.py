@@ -20,6 +20,7 @@ from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import NO_DRAFT, Checkpoint, TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
+from dflash_mlx.generation import check_block_size
 from dflash_mlx.pair import Pair
 from dflash_mlx.targets.transformer import TransformerTarget
 from dflash_mlx.tuning.calibration import TimedBlockSize
@@ -140,11 +141,7 @@ def pass_seconds(target: TransformerTarget, widths: Sequence[int], context: int)
 
 
 def _check(pair: Pair, rows: int, context: int) -> None:
-    if rows > 1 and pair.drafter is None:
-        raise RequestError(f"blocks of {rows} rows need a drafter.", "Load one, or take a block size of 1: plain decoding.")
-    widest = pair.drafter.config.block_size if pair.drafter else 1
-    if not 1 <= rows <= widest:
-        raise RequestError(f"the drafter was trained for blocks of 1 to {widest} rows, not {rows}.", f"Take at most {widest}.")
+    check_block_size(rows, pair.drafter)
     most = longest_context(pair, rows)
     if not 1 <= context <= most:
         raise RequestError(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dflash_mlx.errors import MemoryBudgetError, RequestError
 from dflash_mlx.pair import Pair
 
-from .measure import BlockSize, Question
+from .measure import Question
 from .prompts import BenchPrompt, filled
 
 
@@ -59,17 +59,6 @@ def read_questions(
                 "Use other --prompts, or fewer --max-tokens.",
             )
     return Questions(of_context, total - sum(map(len, of_context.values())))
-
-
-def check_block_sizes(pair: Pair, block_sizes: Sequence[BlockSize]) -> None:
-    """Raises RequestError for a block size that the drafter was not trained for."""
-    assert pair.drafter
-    trained = pair.drafter.config.block_size
-    for size in block_sizes:
-        if size != "auto" and size > trained:
-            raise RequestError(
-                f"block size {size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
-            )
 
 
 def _check_room(pair: Pair, context: int, max_tokens: int) -> None:

@@ -162,13 +162,16 @@ def _prepare(
 ) -> "tuple[Pair, Questions]":
     """Loads the pair and has it read the prompts: what cannot be measured is found now."""
     import dflash_mlx
-    from dflash_mlx.bench.run.questions import check_block_sizes, read_questions
+    from dflash_mlx.bench.run.questions import read_questions
+    from dflash_mlx.generation import check_block_size
 
     with Progress(quiet=False, time_left=True) as progress:
         logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who measures
         pair = dflash_mlx.load(name, **loading, progress=progress.loading)
         tell_of_kernels(pair)
-        check_block_sizes(pair, block_sizes)
+        for size in block_sizes:
+            if size != "auto":
+                check_block_size(size, pair.drafter)
         questions = read_questions(pair, asked, contexts, max_tokens, partial(progress.benching, "encoding prompts"))
         if "auto" in block_sizes:
             pair.calibrate(verify, progress.measuring)

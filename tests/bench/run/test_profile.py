@@ -109,8 +109,8 @@ def test_passes_of_all_widths_are_timed() -> None:
 @pytest.mark.parametrize(
     "rows, context, why",
     [
-        (17, 40, "trained for blocks of 1 to 8 rows, not 17"),
-        (0, 40, "blocks of 1 to 8 rows, not 0"),
+        (17, 40, "block_size 17 is more than the 8"),
+        (0, 40, "block_size 0 is not a whole number of 1 or more"),
         (4, 10**7, "a context of 10000000 tokens"),
         (4, 0, "a context of 0 tokens"),
     ],
@@ -121,7 +121,7 @@ def test_what_cannot_be_measured_is_refused_before(rows: int, context: int, why:
 
 
 def test_blocks_need_a_drafter() -> None:
-    with pytest.raises(RequestError, match="need a drafter"):
+    with pytest.raises(RequestError, match="block_size 4 needs a drafter"):
         profile.profile(dflash_mlx.load("demo", drafter=None, kernels="mlx"), 4, 40)
 
 
