@@ -24,6 +24,7 @@ from dflash_mlx.generation import check_block_size
 from dflash_mlx.pair import Pair
 from dflash_mlx.targets.transformer import TransformerTarget
 from dflash_mlx.tuning.calibration import TimedBlockSize
+from dflash_mlx.tuning.whole_cycles import synthetic_prompt
 
 from ..roofline.bandwidth import measured_bandwidth
 from ..roofline.traffic import Kind, cycle_traffic, kinds_of, part_of
@@ -131,7 +132,7 @@ def pass_seconds(target: TransformerTarget, widths: Sequence[int], context: int)
     seconds: dict[int, list[float]] = {rows: [] for rows in widths}
     for _ in range(ROUNDS):
         for rows, times in seconds.items():
-            ids = mx.array([_text(target, rows)], mx.int32)
+            ids = mx.array([synthetic_prompt(target, rows)], mx.int32)
             mx.eval(ids)
             start = time.perf_counter()
             hidden, _ = target.forward(ids, state, position)
@@ -155,17 +156,12 @@ def _room(rows: int) -> int:
     return (CYCLES + 2) * rows + CYCLES
 
 
-def _text(target: TransformerTarget, tokens: int) -> list[int]:
-    """Ids that repeat late: experts are chosen as if by chance."""
-    return [7919 * i % target.config.vocab_size for i in range(1, tokens + 1)]
-
-
 def _fill(sequence: TokenSequence, context: int, sampler: Sampler) -> mx.array:
     """Has a new sequence hold so many tokens, or zeros and the end of them. Returns the anchor."""
     assert isinstance(sequence.target, TransformerTarget)
     if context > READ:
         sequence.go_back(Checkpoint(context - TAIL, {}, {}))
-    anchor = prefill(sequence, _text(sequence.target, context), sampler)
+    anchor = prefill(sequence, synthetic_prompt(sequence.target, context), sampler)
     sequence.settle()
     mx.eval(anchor, sequence.arrays)
     return anchor
@@ -176,7 +172,7 @@ def _round(
 ) -> Iterator[tuple[str, float]]:
     """Seconds of each part, once. The sequence's position and what is committed stay as they are."""
     state, position = sequence.state, mx.array([sequence.position], mx.int32)
-    ids = mx.concatenate([anchor, mx.array(_text(target, rows - 1), mx.int32)])
+    ids = mx.concatenate([anchor, mx.array(synthetic_prompt(target, rows - 1), mx.int32)])
     mx.eval(ids, position)
     for kind in kinds_of(target):
         yield part_of(target, kind), _layers(target, kind, sequence, ids, position)

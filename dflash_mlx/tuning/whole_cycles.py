@@ -36,6 +36,11 @@ def use_kernels(target: Target, drafter: DFlash | None, kernels: Kernels) -> Non
             model.use_kernels(kernels)
 
 
+def synthetic_prompt(target: TransformerTarget, tokens: int) -> list[int]:
+    """Ids that repeat late, so that a mixture chooses experts as if by chance."""
+    return [7919 * i % target.config.vocab_size for i in range(1, tokens + 1)]
+
+
 class Against(NamedTuple):
     """What speaks against kernels.
 
@@ -123,16 +128,12 @@ def _slower(what: str, ours: list[float], theirs: list[float]) -> Against | None
     return Against("slower", f"{what} are slower: {ours_ms:.2f} ms, not {theirs_ms:.2f} ms")
 
 
-def _prompt(target: TransformerTarget) -> list[int]:
-    return [7919 * i % target.config.vocab_size for i in range(1, PROMPT_TOKENS + 1)]
-
-
 def _cycles(target: TransformerTarget, drafter: DFlash | None, width: int, exact: bool) -> tuple[list[int], list[float]]:
     """The tokens of a few cycles behind the prompt, and the seconds of each."""
     sampler, sequence = Sampler(Sampling(), target.config.vocab_size), TokenSequence(target, drafter, exact)
     sizes = TimedBlockSize(width)
     count = CYCLES // 2 if exact else CYCLES
-    anchor = prefill(sequence, _prompt(target), sampler)
+    anchor = prefill(sequence, synthetic_prompt(target, PROMPT_TOKENS), sampler)
     tokens: list[int] = anchor.tolist()  # type: ignore[assignment]
     for cycle in islice(run(sequence, anchor, sampler, sizes, (count + 1) * width, len), count):
         tokens += cycle.token_ids
@@ -144,7 +145,7 @@ def _passes(target: TransformerTarget, width: int) -> tuple[mx.array, list[float
 
     Zeros stand for all but the end of the context: they are read as anything else would be, and no prompt is so long to read.
     """
-    prompt, position = _prompt(target), verify_attention.FROM - GROWTH
+    prompt, position = synthetic_prompt(target, PROMPT_TOKENS), verify_attention.FROM - GROWTH
     state = target.new_state(verify_attention.FROM)
     target.forward(mx.array([prompt]), state, mx.array([position - len(prompt)], mx.int32), commit=True)
     ids, logits, seconds = mx.array([prompt[:width]]), list[mx.array](), list[float]()
@@ -163,7 +164,7 @@ def _difference(target: TransformerTarget, ours: list[int], theirs: list[int], n
     at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), None)
     if at is None:
         return None
-    text = _prompt(target) + theirs[:at]
+    text = synthetic_prompt(target, PROMPT_TOKENS) + theirs[:at]
     hidden, _ = target.forward(mx.array([text]), target.new_state(len(text)), mx.array([0], mx.int32), commit=True)
     logits = target.lm_head(hidden[:, -1:])[0, 0].astype(mx.float32)
     gap, best = mx.abs(logits[theirs[at]] - logits[ours[at]]).item(), mx.abs(logits).max().item()
