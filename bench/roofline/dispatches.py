@@ -28,7 +28,7 @@ from dflash_mlx.tuning.calibration import TimedBlockSize
 
 from .graph import copies, dispatches, on_metal, primitives
 from .hollow import configs, hollow_pair
-from .projection import COST_OF_ROWS, cost
+from .projection import AT_BEST, COST_OF_ROWS, WIDEST, projected_seconds
 from .synthetic import GEOMETRIES
 from .traffic import cycle_traffic, kinds_of, part_of
 
@@ -164,11 +164,6 @@ def _nothing_computed(accepted: int) -> Iterator[Counter[str]]:
         yield found
 
 
-def project(bytes_moved: float, dispatched: int, bandwidth: float, microseconds: float) -> float:
-    """Milliseconds, if a dispatch takes so long by itself and memory (GB/s) never waits for anything else."""
-    return bytes_moved / bandwidth / 1e6 + dispatched * microseconds / 1e3
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m dflash_mlx.bench.roofline.dispatches",
@@ -177,7 +172,7 @@ def main() -> None:
     )
     pairs = [*(pair.family for pair in known_pairs()), *GEOMETRIES]
     parser.add_argument("--pair", default="Qwen3.8-27B", choices=pairs, help="a target's family, or a geometry")
-    parser.add_argument("--rows", type=int, default=4, choices=range(2, 9), help="of a block, the anchor's included")
+    parser.add_argument("--rows", type=int, default=4, choices=range(2, WIDEST + 1), help="of a block, the anchor's included")
     parser.add_argument("--context", type=int, default=4096, help="tokens")
     parser.add_argument("--bandwidth", type=float, default=273, help="GB/s; an M4 Pro's as published")
     # https://github.com/Blaizzy/mlx-vlm/pull/2105, M3 Ultra: 29 dispatches less in each of 34 layers saved 5.8 ms
@@ -188,30 +183,38 @@ def main() -> None:
     for kernels in (NO_KERNELS, ALL_KERNELS):
         target.use_kernels(kernels)
         drafter.use_kernels(kernels)
-        cycle = submitted(target, drafter, options.rows, options.context).dispatches
-        step = submitted(target, None, 1, options.context).dispatches
-        columns.append(cycle | {"a cycle": sum(cycle.values()), "a plain step": sum(step.values())})
+        of_cycle = submitted(target, drafter, options.rows, options.context).dispatches
+        of_step = submitted(target, None, 1, options.context).dispatches
+        columns.append(of_cycle | {"a cycle": sum(of_cycle.values()), "a plain step": sum(of_step.values())})
+    mlx, ours = columns
     print(f"Dispatches, {options.pair}, 4 bits, blocks of {options.rows}, {options.context} tokens of context, greedy")
     print(f"{'':20}{'MLX':>7}{'kernels':>9}")
-    for part in columns[0]:
-        print(f"{part:20}{columns[0][part]:7}{columns[1][part]:9}")
+    for part in mlx:
+        print(f"{part:20}{mlx[part]:7}{ours[part]:9}")
+    for line in _projection_lines(target, drafter, mlx, ours, options):
+        print(line)
 
-    parts = cycle_traffic(target, drafter, options.rows, options.context)
-    weights, states = sum(part.weights + part.experts for part in parts), sum(part.states for part in parts)
-    cycle_bytes = sum(part.bytes for part in parts)
-    plain_bytes = sum(part.bytes for part in cycle_traffic(target, None, 1, options.context))
-    print(f"\nA cycle must move {cycle_bytes / 1e9:.2f} GB, of which weights {weights / 1e9:.2f}, states {states / 1e9:.2f}")
-    print(f"Projection, not a measurement: {options.bandwidth:g} GB/s, {options.dispatch:g} us a dispatch")
-    print(f"{'':30}{'GB':>7}{'dispatches':>12}{'ms':>7}{'plain steps':>13}")
-    lines: list[tuple[str, float, int]] = [("a plain step, MLX", plain_bytes, columns[0]["a plain step"])]
+
+def _projection_lines(
+    target: TransformerTarget, drafter: DFlash, mlx: dict[str, int], ours: dict[str, int], options: argparse.Namespace
+) -> Iterator[str]:
+    """What the bytes and the counted dispatches of MLX's ops and of our kernels make of a cycle's time."""
+    rows, speed = options.rows, 1e9 * options.bandwidth
+    step, cycle = cycle_traffic(target, None, 1, options.context), cycle_traffic(target, drafter, rows, options.context)
+    step_gb, cycle_gb = (sum(part.bytes for part in parts) / 1e9 for parts in (step, cycle))
+    weights, states = sum(part.weights + part.experts for part in cycle), sum(part.states for part in cycle)
+    yield ""
+    yield f"A plain step must move {step_gb:.2f} GB."
+    yield f"A cycle must move {cycle_gb:.2f} GB, of which weights {weights / 1e9:.2f}, states {states / 1e9:.2f}."
+    yield f"Projection, not a measurement: {options.bandwidth:g} GB/s, {options.dispatch:g} us a dispatch"
+    yield f"{'':30}{'memory ms':>10}{'dispatches':>12}{'ms':>8}{'plain steps':>13}"
+    lines = [("a plain step, MLX", projected_seconds(step, 1, AT_BEST, speed), mlx["a plain step"])]
     for chips, costs in COST_OF_ROWS.items():
-        # MLX's kernel reads and writes the states once more, for the accepted rows
-        moved = cycle_bytes + (cost(costs, options.rows) - 1) * weights + states
-        lines.append((f"a cycle, MLX, {chips}", moved, columns[0]["a cycle"]))
-    lines.append(("a cycle, kernels", cycle_bytes, columns[1]["a cycle"]))
-    times = [project(total, dispatched, options.bandwidth, options.dispatch) for _, total, dispatched in lines]
-    for (name, total, dispatched), time in zip(lines, times):
-        print(f"{name:30}{total / 1e9:7.1f}{dispatched:12}{time:7.1f}{time / times[0]:13.2f}")
+        lines.append((f"a cycle, MLX, {chips}", projected_seconds(cycle, rows, costs, speed, replays=True), mlx["a cycle"]))
+    lines.append(("a cycle, kernels", projected_seconds(cycle, rows, AT_BEST, speed), ours["a cycle"]))
+    times = [1e3 * memory + dispatched * options.dispatch / 1e3 for _, memory, dispatched in lines]
+    for (name, memory, dispatched), time in zip(lines, times):
+        yield f"{name:30}{1e3 * memory:10.1f}{dispatched:12}{time:8.1f}{time / times[0]:13.2f}"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The counter of dispatches: graphs made by hand, whose counts are known, and cycles on hollow weights."""
 
+import sys
 from functools import partial
 
 import mlx.core as mx
@@ -8,8 +9,9 @@ import pytest
 
 from dflash_mlx.bench.roofline import dispatches as cycles
 from dflash_mlx.bench.roofline.graph import copies, dispatches, on_metal, stand_in
-from dflash_mlx.bench.roofline.hollow import hollow_pair
+from dflash_mlx.bench.roofline.hollow import configs, hollow_pair
 from dflash_mlx.bench.roofline.synthetic import Geometry
+from dflash_mlx.bench.roofline.traffic import cycle_traffic
 
 VOCAB = 248320
 # four layers, of which the last is attention, with heads that all kernels serve
@@ -120,3 +122,24 @@ def test_a_cycle_is_counted_by_part_and_kernels_make_it_shorter() -> None:
     for part in ("injection", "draft block", "draft choice"):
         assert by_kernels[part] < by_mlx[part]
     assert sum(plain.values()) < sum(by_kernels.values()) < 0.7 * sum(by_mlx.values())
+
+
+def test_a_projected_time_is_that_of_the_bytes_and_of_the_dispatches(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, speed = 300, 1e5  # bytes a second, so few that the milliseconds of a tiny pair have digits
+    given = ["--pair", "tiny", "--context", str(context), "--bandwidth", str(speed / 1e9), "--dispatch", "7"]
+    monkeypatch.setattr(sys, "argv", ["dispatches", *given])
+    cycles.main()
+    found = {line[:30].rstrip(): line[30:].split() for line in capsys.readouterr().out.splitlines()[-4:]}
+    target, drafter = hollow_pair(*configs("tiny"))
+    step, cycle = cycle_traffic(target, None, 1, context), cycle_traffic(target, drafter, 4, context)
+    moved = {"a plain step, MLX": sum(part.bytes for part in step), "a cycle, kernels": sum(part.bytes for part in cycle)}
+    # every row reads the weights again, of which the draft's head and choice have one less; states are replayed
+    again = sum((2 if part.part in ("draft head", "draft choice") else 3) * part.weights + part.states for part in cycle)
+    moved["a cycle, MLX, M1, M2"] = moved["a cycle, kernels"] + again
+    for name, size in moved.items():
+        memory, dispatched, milliseconds, _ = found[name]
+        assert float(memory) == pytest.approx(1e3 * size / speed, abs=0.05)
+        assert float(milliseconds) == pytest.approx(1e3 * size / speed + 0.007 * int(dispatched), abs=0.05)
+    assert int(found["a cycle, MLX, M1, M2"][1]) > int(found["a cycle, kernels"][1])
