@@ -12,6 +12,7 @@ from dflash_mlx.training import DrafterConfig, Example, Progress, TrainingOption
 
 from .tokenizer import MASK_ID
 
+SEED = 5
 CONFIG: dict[str, Any] = {
     "model_type": "qwen3",
     "architectures": ["DFlash2DraftModel"],
@@ -41,16 +42,14 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def make_drafter(
-    model: Model, examples: Sequence[Example], folder: Path, steps: int, seed: int = 5, progress: Callable[[str], None] = print
-) -> None:
+def make_drafter(model: Model, examples: Sequence[Example], folder: Path, steps: int, progress: Callable[[str], None]) -> None:
     """Trains a drafter for so many steps and saves it in 4 bits."""
 
     def report(now: Progress) -> None:
         if now.step % 50 == 0 or now.step == steps:
             progress(f"drafter step {now.step} of {steps}, loss {now.unary_loss:.4f} + selector {now.selector_loss:.4f}")
 
-    mx.random.seed(seed)
+    mx.random.seed(SEED)
     drafter = new_drafter(DrafterConfig.from_dict(CONFIG))
-    train(drafter, Qwen35(model.language_model), examples, TrainingOptions(steps=steps, seed=seed), report)
+    train(drafter, Qwen35(model.language_model), examples, TrainingOptions(steps=steps, seed=SEED), report)
     save_drafter(drafter, CONFIG, folder, bits=4)

@@ -18,12 +18,13 @@ from dflash_mlx import load
 
 from .convert import load_dequantised
 from .functions import MANY, ONE
-from .rollout import Rollout, make_dialogues, rollouts
+from .rollout import LIMIT, Rollout, make_dialogues, rollouts
 from .text import ARITHMETIC, Turn, render
 from .tokenizer import IM_END, encode
 
 SEED = 424242  # training draws from other ones
-LIMIT = 480  # tokens an answer may have; the longest right ones have about 400
+EACH = 120  # prompts of a kind, half of them with thinking on
+DRAFTED = 60  # prompts for the acceptance length
 
 
 def answer_of(rollout: Rollout, tokenizer: Tokenizer) -> str:
@@ -68,17 +69,9 @@ def count_right(answers: Sequence[Rollout], tokenizer: Tokenizer) -> dict[str, t
     return counts
 
 
-def held_out_prompts(tokenizer: Tokenizer, count: int) -> list[list[int]]:
-    """Prompts as training mixes them, in held-out phrasings."""
-    return [encode(tokenizer, render(made)[:-1])[0] for made in make_dialogues(SEED, count, wording="held-out")]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--each", type=int, default=120, help="prompts of each kind, half of them with thinking on")
-    parser.add_argument("--drafts", type=int, default=60, help="prompts for the acceptance length")
-    parser.add_argument("--known", action="store_true", help="use the phrasings of the training text, with other seeds")
     parser.add_argument("--wrong", type=int, default=0, help="show so many wrong answers")
     options = parser.parse_args()
     tokenizer = Tokenizer.from_file(str(options.folder / "target" / "tokenizer.json"))
@@ -87,26 +80,26 @@ def main() -> None:
         made
         for place, kind in enumerate([*ARITHMETIC, "units", "code", "about"])
         for thinking in (False, True)
-        for made in make_dialogues(SEED + place, options.each // 2, "all" if options.known else "held-out", kind, thinking)
+        for made in make_dialogues(SEED + place, EACH // 2, "held-out", kind, thinking)
     ]
-    answers = rollouts(load_dequantised(options.folder / "target"), tokenizer, asked, limit=LIMIT, progress=lambda _: None)
+    answers = rollouts(load_dequantised(options.folder / "target"), tokenizer, asked, features=False, progress=lambda _: None)
     for name, (right, total) in count_right(answers, tokenizer).items():
         print(f"{name:13}{right:5} of {total:4} right, {right / total:.1%}", flush=True)
     wrong = [a for a in answers if not is_right(a.made.last, answer_of(a, tokenizer))]
     for rollout in wrong[:: max(1, len(wrong) // options.wrong)] if options.wrong else ():
         print("-" * 60, rollout.made.last.question, answer_of(rollout, tokenizer), f"WANTED {rollout.made.last.result}", sep="\n")
 
-    if options.drafts:
-        pair, prompts = load(options.folder), held_out_prompts(tokenizer, options.drafts)
-        plain = [pair.generate(prompt, max_tokens=LIMIT, block_size=1).token_ids for prompt in prompts]
-        for block_size in (4, 8):
-            drafted = [pair.generate(prompt, max_tokens=LIMIT, block_size=block_size) for prompt in prompts]
-            after_first = sum(answer.statistics.generated_tokens - 1 for answer in drafted)
-            length = after_first / sum(answer.statistics.cycles for answer in drafted)
-            equal = sum(answer.token_ids == ids for answer, ids in zip(drafted, plain))
-            print(
-                f"block size {block_size}: acceptance length {length:.2f}, {equal} of {len(prompts)} answers equal plain decoding's"
-            )
+    pair = load(options.folder)
+    prompts = [encode(tokenizer, render(made)[:-1])[0] for made in make_dialogues(SEED, DRAFTED, "held-out")]
+    plain = [pair.generate(prompt, max_tokens=LIMIT, block_size=1).token_ids for prompt in prompts]
+    for block_size in (4, 8):
+        drafted = [pair.generate(prompt, max_tokens=LIMIT, block_size=block_size) for prompt in prompts]
+        after_first = sum(answer.statistics.generated_tokens - 1 for answer in drafted)
+        length = after_first / sum(answer.statistics.cycles for answer in drafted)
+        equal = sum(answer.token_ids == ids for answer, ids in zip(drafted, plain))
+        print(
+            f"block size {block_size}: acceptance length {length:.2f}, {equal} of {len(prompts)} answers equal plain decoding's"
+        )
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from .phrasings import Wording
 from .text import Dialogue, dialogue, render
 from .tokenizer import IM_END_ID, PAD_ID, encode
 
+BATCH = 192  # prompts at once
+LIMIT = 480  # tokens an answer may have; the longest right ones have about 400
+
 
 class Rollout(NamedTuple):
     """made: the dialogue asked for; ids: its prompt, then the target's answer; features: bfloat16 [len(ids) - 1, taps * hidden]."""
@@ -38,31 +41,33 @@ def rollouts(
     model: Model,
     tokenizer: Tokenizer,
     dialogues: list[Dialogue],
-    features: bool = False,
-    batch: int = 192,
-    limit: int = 480,
-    progress: Callable[[str], None] = print,
+    features: bool,
+    progress: Callable[[str], None],
 ) -> list[Rollout]:
-    """The target's own answers in the place of the dialogues' last turns, in the dialogues' order."""
+    """The target's own answers in the place of the dialogues' last turns, in the dialogues' order.
+
+    Args:
+        features: whether to keep the context features too.
+    """
     prompts = [encode(tokenizer, render(made)[:-1])[0] for made in dialogues]
     order = sorted(range(len(dialogues)), key=lambda i: (len(render(dialogues[i])[-1][0]), len(prompts[i])))
     result: dict[int, Rollout] = {}
-    for start in range(0, len(order), batch):
-        part = order[start : start + batch]
-        for i, (new, rows) in zip(part, _decode(model, [prompts[i] for i in part], limit, features)):
+    for start in range(0, len(order), BATCH):
+        part = order[start : start + BATCH]
+        for i, (new, rows) in zip(part, _decode(model, [prompts[i] for i in part], features)):
             result[i] = Rollout(dialogues[i], prompts[i] + new, len(prompts[i]), rows)
         progress(f"answers: {len(result)} of {len(order)}")
     return [result[i] for i in range(len(order))]
 
 
 def make_dialogues(
-    seed: int, count: int, wording: Wording = "all", kind: str | None = None, thinking: bool | None = None
+    seed: int, count: int, wording: Wording, kind: str | None = None, thinking: bool | None = None
 ) -> list[Dialogue]:
     rng = random.Random(seed)
     return [dialogue(rng, wording, kind, thinking) for _ in range(count)]
 
 
-def _decode(model: Model, prompts: list[list[int]], limit: int, features: bool) -> list[tuple[list[int], mx.array | None]]:
+def _decode(model: Model, prompts: list[list[int]], features: bool) -> list[tuple[list[int], mx.array | None]]:
     """(new ids, features of all rows read) for each prompt. Prompts are padded on the left; ended ones leave the batch."""
     longest = max(map(len, prompts))
     padding = [longest - len(prompt) for prompt in prompts]
@@ -71,7 +76,7 @@ def _decode(model: Model, prompts: list[list[int]], limit: int, features: bool) 
     new: list[list[int]] = [[] for _ in prompts]
     read: list[list[mx.array]] = [[] for _ in prompts]
     live = list(range(len(prompts)))
-    for step in range(limit):
+    for step in range(LIMIT):
         token, taps = _forward(model, ids, cache, mx.array([padding[row] for row in live]))
         mx.eval(token, taps, [c.state for c in cache])
         for i, (row, chosen) in enumerate(zip(live, _integers(token))):

@@ -20,6 +20,7 @@ from .tokenizer import IM_END_ID, PAD_ID, encode
 CHUNK = 32  # rows of the delta rule done at once; the default of 64 is slower on CPUs
 HIDDEN, LAYERS, HEAD_DIM, LINEAR_HEAD_DIM = 192, 4, 64, 32
 BITS, GROUP = 4, 64
+TOKENS = 3072  # of a batch
 MUON_RATE, ADAM_RATE = 0.02, 3e-3
 AVERAGED = 2  # stages, the last ones
 KINDS_OF_LOSS: dict[str, Wording] = {"known phrasings": "first", "held-out phrasings": "held-out"}
@@ -84,20 +85,18 @@ def build(vocab_size: int) -> Qwen3_5ForCausalLM:
 _chunked_delta_rule = modeling_qwen3_5.torch_chunk_gated_delta_rule
 
 
-def train_target(
-    tokenizer: Tokenizer, stages: Sequence[Stage], out: Path, tokens: int = 3072, progress: Callable[[str], None] = print
-) -> None:
+def train_target(tokenizer: Tokenizer, stages: Sequence[Stage], out: Path, progress: Callable[[str], None]) -> None:
     """Writes a transformers checkpoint to out: the mean of the weights after the last two stages, which errs less than either."""
     torch.manual_seed(0)
     torch.set_num_threads(2)
     model = build(tokenizer.get_vocab_size())
     held = {
-        name: [batch for batch, _ in zip(_batches(tokenizer, 10**6, tokens, wording), range(12))]
+        name: [batch for batch, _ in zip(_batches(tokenizer, 10**6, wording), range(12))]
         for name, wording in KINDS_OF_LOSS.items()
     }
     ends = []  # the weights after each stage
     for seed, stage in enumerate(stages):
-        for step in _train(model, stage, _batches(tokenizer, seed, tokens, stage.wording), progress):
+        for step in _train(model, stage, _batches(tokenizer, seed, stage.wording), progress):
             if step % 400 == 0 or step == stage.steps:
                 with torch.no_grad():
                     for name, part in held.items():
@@ -134,15 +133,15 @@ def _train(model: Qwen3_5ForCausalLM, stage: Stage, batches: Iterator[Batch], pr
         yield step + 1
 
 
-def _batches(tokenizer: Tokenizer, seed: int, tokens: int, wording: Wording) -> Iterator[Batch]:
-    """Endless batches of about so many tokens: dialogues of similar length, padded on the right to whole chunks."""
+def _batches(tokenizer: Tokenizer, seed: int, wording: Wording) -> Iterator[Batch]:
+    """Endless batches of about `TOKENS` tokens: dialogues of similar length, padded on the right to whole chunks."""
     rng = random.Random(seed)
     while True:
         pool = sorted((encode(tokenizer, render(dialogue(rng, wording))) for _ in range(1024)), key=lambda pair: len(pair[0]))
         batches = []
         while pool:
             count = 1
-            while count < len(pool) and _width(pool[count]) * (count + 1) <= tokens:
+            while count < len(pool) and _width(pool[count]) * (count + 1) <= TOKENS:
                 count += 1
             batches.append(_pad(pool[:count]))
             pool = pool[count:]

@@ -1,6 +1,6 @@
 """Seeded generator of the demo pair's narrow text: short dialogues whose answers follow a fixed, easy-to-learn form.
 
-dialogue(rng) makes a Dialogue; render(dialogue) gives its pieces as (text, trained_on), exactly what the chat template
+dialogue(rng, wording) makes a Dialogue; render(dialogue) gives its pieces as (text, trained_on), exactly what the chat template
 renders. `wording` names the set of phrasings: "first" and "all" are those of the first and second stage of training;
 "loose", of the third, are "all" as people type them, and with names and nouns that nobody knows; "held-out" ones
 training never sees.
@@ -56,7 +56,7 @@ class Dialogue(NamedTuple):
     last: Turn
 
 
-def dialogue(rng: random.Random, wording: Wording = "all", kind: str | None = None, thinking: bool | None = None) -> Dialogue:
+def dialogue(rng: random.Random, wording: Wording, kind: str | None = None, thinking: bool | None = None) -> Dialogue:
     """kind and thinking fix those of the last turn; otherwise they are drawn."""
     if thinking is None:
         thinking = rng.random() < 0.3
@@ -84,7 +84,7 @@ def render(made: Dialogue) -> list[tuple[str, bool]]:
     return pieces
 
 
-def turn(rng: random.Random, kind: str, wording: Wording = "all") -> Turn:
+def turn(rng: random.Random, kind: str, wording: Wording) -> Turn:
     phrases = phrasings.SETS[wording]
     if kind == "arithmetic":
         kind = rng.choices(list(ARITHMETIC), list(ARITHMETIC.values()))[0]

@@ -31,9 +31,10 @@ CHAT_TEMPLATE = """\
 """
 
 
-def train_tokenizer(vocab_size: int = 1024, seed: int = 7, dialogues: int = 8000) -> Tokenizer:
-    rng = random.Random(seed)
-    texts = ("".join(text for text, _ in render(dialogue(rng, "first"))) for _ in range(dialogues))
+def train_tokenizer() -> Tokenizer:
+    """Learns it from 8,000 dialogues."""
+    rng = random.Random(7)
+    texts = ("".join(text for text, _ in render(dialogue(rng, "first"))) for _ in range(8000))
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(SPLIT), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
@@ -43,7 +44,7 @@ def train_tokenizer(vocab_size: int = 1024, seed: int = 7, dialogues: int = 8000
     tokenizer.train_from_iterator(
         texts,
         trainers.BpeTrainer(
-            vocab_size=vocab_size,
+            vocab_size=1024,
             show_progress=False,
             initial_alphabet=alphabet,
             special_tokens=[AddedToken(token, normalized=False, special=True) for token in SPECIALS],

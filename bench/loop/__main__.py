@@ -18,6 +18,7 @@ from statistics import median
 from dflash_mlx.kernels.buffers import capacity_for
 
 from ..roofline.synthetic import GEOMETRIES
+from ..run.summary import first_difference
 from .controlled import expected_length
 from .workbench import BLOCKS, PROMPT, RATES, Bench, Row, answered, machine, show
 from .worker import Worker
@@ -158,7 +159,7 @@ def _row(engine: str, block: int, runs: Mapping[tuple[str, int], list[Row]], ans
     }
     if engine == "dflash-mlx" and ("z-lab", block) in runs:
         row["of_z_lab"] = _ratio(cycles, _cycle_times(runs["z-lab", block]))
-    left = next((i for i, (a, b) in enumerate(zip(tokens, answers.get(engine, tokens))) if a != b), None)
+    left = first_difference(tokens, answers.get(engine, tokens)[: len(tokens)])
     if left is not None:
         row["leaves_its_answer_after"] = left  # and is accepted by chance from there on
     return row

@@ -21,8 +21,7 @@ class Plan:
     """
 
     def __init__(self, prompt: Sequence[int], answer: Sequence[int], rates: Sequence[float], seed: int) -> None:
-        """Makes the plan.
-
+        """
         Args:
             prompt, answer: token ids; the answer is what plain greedy decoding says.
             rates: for each drafted position, the probability that its token is right.

@@ -1,6 +1,6 @@
 """How near the engine comes to what its passes allow, where more rows cost a pass little, as on a Mac: `make bench`.
 
-    python -m dflash_mlx.bench.loop.efficiency [--folder build/bench] [--geometry 300m] [--rounds 5]
+    python -m dflash_mlx.bench.loop.efficiency [--folder build/bench] [--rounds 5]
 
 A float32 hybrid of random weights and 0.3 B parameters, drafts right as often as they are told (`controlled.py`), and on Linux
 OpenBLAS, under which a float32 pass of a few rows costs little more than one of one row. Two bounds: what the memory allows
@@ -9,7 +9,6 @@ if a cycle does nothing but move its bytes, and what the parts of a cycle take o
 
 import argparse
 import ctypes.util
-import json
 import shlex
 import sys
 import tempfile
@@ -25,11 +24,11 @@ from rich.table import Table
 
 from dflash_mlx.errors import DFlashError, RequestError
 
-from ..roofline.projection import bound
 from ..roofline.synthetic import GEOMETRIES
-from .workbench import BLOCKS, PROMPT, Bench, answered, machine
+from .workbench import BLOCKS, PROMPT, Bench, answered, machine, show
 from .worker import Worker
 
+GEOMETRY = "300m"
 CYCLES = 12  # of a run
 COLUMNS = {
     "block_size": ("block", "d"),
@@ -46,7 +45,7 @@ COLUMNS = {
 }
 
 
-def efficiency(bench: Bench, geometry: str) -> Iterator[dict[str, Any]]:
+def efficiency(bench: Bench) -> Iterator[dict[str, Any]]:
     """A row for plain decoding and for each block size: medians over rounds in which all take turns.
 
     Raises:
@@ -57,7 +56,7 @@ def efficiency(bench: Bench, geometry: str) -> Iterator[dict[str, Any]]:
         raise RequestError("OpenBLAS is not installed here.", "Install it (Debian: apt-get install libopenblas0-pthread).")
     preload = None if mx.metal.is_available() else openblas
     blocks = (1, *BLOCKS)
-    with Worker("dflash-mlx", bench.pair(geometry), preload) as worker:
+    with Worker("dflash-mlx", bench.pair(GEOMETRY), preload) as worker:
         answered({"dflash-mlx": worker}, CYCLES)
         runs = bench.in_turn(
             {block: partial(worker, "run", prompt=PROMPT, block_size=block, cycles=CYCLES) for block in blocks}
@@ -73,7 +72,7 @@ def row(block: int, runs: list[Any], plain: list[Any], profiles: list[Any], band
     length = (len(runs[0]["tokens"]) - 1) / runs[0]["cycles"]
     cycles, steps = ([run["seconds"] / run["cycles"] for run in each] for each in (runs, plain))
     moved, parts = profiles[0]["bytes"], [profile["parts_seconds"] for profile in profiles]
-    speed, at_best = length / median(cycles), bound(moved, length, bandwidth)
+    speed, at_best = length / median(cycles), length * bandwidth / moved
     return {
         "block_size": block,
         "tokens_per_second": speed,
@@ -99,10 +98,10 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _about(geometry: str, rows: list[dict[str, Any]]) -> str:
-    sizes = GEOMETRIES[geometry]
+def _about(rows: list[dict[str, Any]]) -> str:
+    sizes = GEOMETRIES[GEOMETRY]
     return (
-        f"{geometry}, float32, hidden {sizes.hidden}, {sizes.layers} layers; memory reads"
+        f"{GEOMETRY}, float32, hidden {sizes.hidden}, {sizes.layers} layers; memory reads"
         f" {rows[0]['bandwidth_gb_per_second']:.1f} GB/s.\n"
         "GB: what a cycle must move; bound: tok/s if it did nothing else; parts: tok/s if its parts, measured alone,\n"
         "followed each other at once; host: Python's time of a cycle, while the device works or not."
@@ -116,23 +115,22 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--folder", type=Path, help="keeps the checkpoints that are made")
-    parser.add_argument("--geometry", choices=GEOMETRIES, default="300m")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind, in turn")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
     options = parser.parse_args()
     console = Console(width=120)
     with tempfile.TemporaryDirectory() as temporary:
         about = {"command": shlex.join(["python", "-m", "dflash_mlx.bench.loop.efficiency", *sys.argv[1:]]), **machine()}
-        print(json.dumps(about) if options.json else "  ".join(f"{name} {value}" for name, value in about.items()), flush=True)
+        show(about, options.json)
         try:
-            rows = list(efficiency(Bench(options.folder or Path(temporary), options.rounds), options.geometry))
+            rows = list(efficiency(Bench(options.folder or Path(temporary), options.rounds)))
         except DFlashError as error:
             raise SystemExit(f"error: {error.message}\n{error.hint}") from None
     if options.json:
         for row in rows:
-            print(json.dumps(row))
+            show(row, as_json=True)
     else:
-        console.print(_about(options.geometry, rows))
+        console.print(_about(rows))
         console.print(_table(rows))
 
 

@@ -22,18 +22,18 @@ from .pair import common_pair
 from .process import EngineFailed, EngineProcess
 from .roster import ADAPTERS, PEERS, peers_named
 
-FOLDER = Path("build/peers")
+FOLDER = Path("build/peers")  # of the environments
 MODULE = "python -m dflash_mlx.bench.peers"
 
 
 def install(options: argparse.Namespace) -> None:
     """Makes the environments that are not there yet."""
     for peer in peers_named(options.names):
-        if peer.installed(options.folder):
+        if peer.installed(FOLDER):
             print(f"{peer.name}: installed already.")
             continue
         print(f"{peer.name}: {', '.join([*peer.requirements, *peer.alone])} ...", flush=True)
-        peer.install(options.folder)
+        peer.install(FOLDER)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -62,13 +62,12 @@ def run(options: argparse.Namespace) -> None:
         # our own environment may know dflash_mlx by PYTHONPATH, the others' must not
         processes = {OURS: start([sys.executable, "-P"], ADAPTERS / "ours.py")}
         for peer in chosen:
-            if not peer.installed(options.folder):
-                where = "" if options.folder == FOLDER else f"--folder {options.folder} "
-                left_out(peer.name, f"not installed here ({MODULE} install {where}{peer.name})")
+            if not peer.installed(FOLDER):
+                left_out(peer.name, f"not installed here ({MODULE} install {peer.name})")
             elif why := peer.refuses(pair):
                 left_out(peer.name, f"cannot run this pair: {why}")
             else:
-                processes[peer.name] = start([peer.python(options.folder), "-I"], peer.adapter)
+                processes[peer.name] = start([peer.python(FOLDER), "-I"], peer.adapter)
         engines, versions = dict[str, EngineProcess](), dict[str, str]()
         for name, process in processes.items():
             try:
@@ -108,7 +107,6 @@ def main() -> int:
     running.add_argument("--rounds", type=int, default=3, help="how often each prompt is answered")
     running.add_argument("--json", action="store_true", help="a JSON object a line")
     for command, function in ((installing, install), (running, run)):
-        command.add_argument("--folder", type=Path, default=FOLDER, help=f"where the environments are; by default {FOLDER}")
         command.set_defaults(function=function)
     options = parser.parse_args()
     try:

@@ -23,14 +23,13 @@ class EngineFailed(Exception):
 class EngineProcess:
     """An engine in its own Python. Start several, then wait for each with `ready`."""
 
-    def __init__(self, python: Sequence[str | Path], adapter: Path, target: Path, drafter: Path, limit: float = LIMIT) -> None:
+    def __init__(self, python: Sequence[str | Path], adapter: Path, target: Path, drafter: Path) -> None:
         """Starts it.
 
         Args:
             python: the command, options included.
-            limit: seconds that it may take for anything.
         """
-        self._limit, self._words = limit, tempfile.TemporaryFile()
+        self._words = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             [*map(str, python), str(SERVE), str(adapter), str(target), str(drafter)],
             env=os.environ | {"HF_HUB_OFFLINE": "1"},
@@ -77,12 +76,12 @@ class EngineProcess:
             late.set()
             os.killpg(self._process.pid, signal.SIGKILL)
 
-        timer = Timer(self._limit, end)
+        timer = Timer(LIMIT, end)
         timer.start()
         line = self._process.stdout.readline().decode(errors="replace")
         timer.cancel()
         if late.is_set():
-            raise EngineFailed(f"no answer within {self._limit:g} seconds")
+            raise EngineFailed(f"no answer within {LIMIT:g} seconds")
         if not line:
             raise EngineFailed(f"its process ended ({_how(self._process.wait())}): {self._last_words()}")
         try:

@@ -32,16 +32,6 @@ CONTEXT = 1024  # tokens, where a publication names none
 MATMUL_BYTES = 17408 * 5120 * (4 / 8 + 2 * 2 / 64)  # with scales and biases of 64
 
 
-def floor_seconds(cycle_bytes: float, bandwidth: float) -> float:
-    """What a cycle takes if it does nothing but move its bytes, at `bandwidth` bytes a second."""
-    return cycle_bytes / bandwidth
-
-
-def bound(cycle_bytes: float, acceptance_length: float, bandwidth: float) -> float:
-    """The most tokens a second, if a cycle commits `acceptance_length` tokens."""
-    return acceptance_length / floor_seconds(cycle_bytes, bandwidth)
-
-
 def cost(costs: Costs, rows: int) -> float:
     """Of a matmul of so many rows over that of one."""
     return float(np.interp(rows, list(costs), list(costs.values())))

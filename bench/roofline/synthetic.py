@@ -136,14 +136,14 @@ GEOMETRIES = {
 }
 
 
-def write_pair(folder: Path, geometry: Geometry, seed: int = 0, bits: int | None = None) -> Path:
+def write_pair(folder: Path, geometry: Geometry, bits: int | None = None) -> Path:
     """Writes a target with its tokenizer and, in its folder `drafter/`, a drafter; returns the folder.
 
     Args:
         bits: quantise both to so many bits; None: float32.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    mx.random.seed(seed)
+    mx.random.seed(0)
     config = geometry.target_config
     model = qwen3_5.Model(qwen3_5.ModelArgs.from_dict(config))
     if bits is not None:
@@ -172,10 +172,9 @@ def main() -> None:
     )
     parser.add_argument("geometry", choices=GEOMETRIES)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--bits", type=int)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--bits", type=int, help="quantise both; by default they are float32")
     options = parser.parse_args()
-    write_pair(options.folder, GEOMETRIES[options.geometry], options.seed, options.bits)
+    write_pair(options.folder, GEOMETRIES[options.geometry], options.bits)
 
 
 if __name__ == "__main__":

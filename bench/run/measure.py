@@ -55,7 +55,7 @@ class Answer(NamedTuple):
     mode_reason: str | None
 
 
-# Prompt ids, way, the most tokens to generate, seed. What stands in for a pair in tests is one too.
+# Prompt ids, way, the most tokens to generate, seed.
 Engine = Callable[[list[int], Way, int, int], Answer]
 
 
@@ -141,13 +141,7 @@ def plan(
     return steps
 
 
-def measure(
-    engine: Engine,
-    steps: Sequence[Step],
-    max_tokens: int,
-    cool_down: float,
-    rest: Callable[[float], None] = time.sleep,
-) -> Iterator[Run]:
+def measure(engine: Engine, steps: Sequence[Step], max_tokens: int, cool_down: float) -> Iterator[Run]:
     """Takes the steps, one by one. A way is warmed up by a short answer that is not counted.
 
     Args:
@@ -159,7 +153,7 @@ def measure(
         if way not in warm:
             engine(question.ids, way, min(max_tokens, WARM_UP), seed)
             warm.add(way)
-        rest(cool_down)
+        time.sleep(cool_down)
         answer = engine(question.ids, way, max_tokens, seed)
         yield Run(question.category, question.number, round, way, len(question.ids), **answer._asdict())
 

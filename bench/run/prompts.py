@@ -48,7 +48,6 @@ SETS = {
     "mbpp": PublicSet("google-research-datasets/mbpp", "sanitized", "test", lambda row: row["prompt"]),
     "mt-bench": PublicSet("HuggingFaceH4/mt_bench_prompts", None, "train", lambda row: row["prompt"][0]),
 }
-PUBLIC_SETS = tuple(SETS)
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def _read(name: str, limit: int | None) -> Iterable[BenchPrompt]:
         return _read_file(name)
     if os.path.basename(name) != name:
         raise RequestError(f"there is no file {name}.", "Check the path of your prompts.")
-    known = ", ".join([*CATEGORIES, *PUBLIC_SETS])
+    known = ", ".join([*CATEGORIES, *SETS])
     raise RequestError(f"there are no prompts called {name!r}.", f"Choose of {known}, or give the path of a .jsonl file.")
 
 

@@ -134,7 +134,7 @@ def remarks(runs: Sequence[Run]) -> list[str]:
     return lines
 
 
-def markdown(header: dict[str, Any], end: dict[str, Any], summaries: Sequence[Summary], remarks: Sequence[str] = ()) -> str:
+def markdown(header: dict[str, Any], end: dict[str, Any], summaries: Sequence[Summary], remarks: Sequence[str]) -> str:
     """The tables with what has to be known of them, to be pasted into an issue.
 
     Args:

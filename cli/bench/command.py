@@ -71,6 +71,8 @@ def measure(
     if save:
         check_new(save)
     # Here, and not at the top: --help need not wait for MLX.
+    import mlx.core as mx
+
     from dflash_mlx.bench.run.conditions import warnings_now
     from dflash_mlx.bench.run.energy import PowerMeter
     from dflash_mlx.bench.run.measure import engine_of, plan
@@ -102,7 +104,7 @@ def measure(
         "contexts": contexts,
         "max_tokens": max_tokens,
         "rounds": rounds,
-        "cool_down_s": (1.0 if _metal() else 0.0) if cool_down is None else cool_down,
+        "cool_down_s": (1.0 if mx.metal.is_available() else 0.0) if cool_down is None else cool_down,
         "verify": verify,
     }
     header = _header(pair, name, drafter, settings, len(steps))
@@ -143,12 +145,6 @@ def _refuse_options(context: typer.Context) -> None:
         if source and source.name == "COMMANDLINE":
             option, command = parameter.opts[0], context.invoked_subcommand
             raise RequestError(f"{option} has no effect before {command}.", f"See dflash-mlx bench {command} --help for its own.")
-
-
-def _metal() -> bool:
-    import mlx.core as mx
-
-    return mx.metal.is_available()
 
 
 def _prepare(

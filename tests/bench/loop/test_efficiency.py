@@ -35,5 +35,5 @@ def test_without_openblas_a_sentence_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
     monkeypatch.setattr(mx.metal, "is_available", lambda: False)
     with pytest.raises(RequestError) as caught:
-        next(efficiency(Bench(tmp_path, 1), "tiny"))
+        next(efficiency(Bench(tmp_path, 1)))
     assert "libopenblas0-pthread" in caught.value.hint and not list(tmp_path.iterdir())

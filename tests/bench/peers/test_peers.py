@@ -13,6 +13,7 @@ import pytest
 
 import dflash_mlx as dm
 from dflash_mlx.bench.peers import __main__ as command
+from dflash_mlx.bench.peers import process as peer_process
 from dflash_mlx.bench.peers import roster, serve
 from dflash_mlx.bench.peers.compare import OURS, Answer, Questions, Way, in_turn, rows, table
 from dflash_mlx.bench.peers.pair import CommonPair, common_pair
@@ -54,11 +55,11 @@ TROUBLE = {
 }
 
 
-def process(script: str, folder: Path, limit: float = 30.0) -> EngineProcess:
+def process(script: str, folder: Path) -> EngineProcess:
     """A process with a script in place of an environment's Python."""
     file = folder / "python.py"
     file.write_text(script)
-    return EngineProcess([sys.executable, "-S", file], file, folder, folder, limit)
+    return EngineProcess([sys.executable, "-S", file], file, folder, folder)
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +102,10 @@ def test_a_peers_error_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("trouble", TROUBLE)
-def test_a_peer_in_trouble_is_told_of_in_its_own_words(trouble: str, tmp_path: Path) -> None:
+def test_a_peer_in_trouble_is_told_of_in_its_own_words(trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script, words = TROUBLE[trouble]
-    with process(script, tmp_path, 0.3 if trouble == "hangs" else 30.0) as peer:
+    monkeypatch.setattr(peer_process, "LIMIT", 0.3 if trouble == "hangs" else 30.0)
+    with process(script, tmp_path) as peer:
         with pytest.raises(EngineFailed) as caught:
             peer.ready()
     assert str(caught.value).endswith(words)
@@ -301,8 +303,6 @@ def test_a_run_compares_who_is_there_and_says_who_is_not(
     prompts.write_text(json.dumps({"prompt": "What is 2 + 3?"}) + "\n")
     arguments = [
         "run",
-        "--folder",
-        str(tmp_path),
         "--prompts",
         str(prompts),
         "--rounds",
@@ -312,13 +312,14 @@ def test_a_run_compares_who_is_there_and_says_who_is_not(
         "--block-size",
         "4",
     ]
+    monkeypatch.setattr(command, "FOLDER", tmp_path)
     monkeypatch.setattr(sys, "argv", ["peers", *arguments, "--json"])
     assert command.main() == 0
     head, *lines = map(json.loads, capsys.readouterr().out.splitlines())
-    assert "machine" in head and "run --folder" in head["command"]
+    assert "machine" in head and "run --prompts" in head["command"]
     left_out = {line["engine"]: line["left_out"] for line in lines if "left_out" in line}
     assert left_out["z-lab"] == "failed: its process ended (exit code 1): no such file: weights"
-    assert left_out["mlx-vlm"].startswith("not installed here (python -m dflash_mlx.bench.peers install --folder ")
+    assert left_out["mlx-vlm"] == "not installed here (python -m dflash_mlx.bench.peers install mlx-vlm)"
     plain, ours, other = (line for line in lines if "version" in line)
     assert (plain["block_size"], ours["block_size"], other["version"]) == (1, 4, "mlx-lm 7.7")
     assert other["tokens_per_second"] == 2.0 and other["same"] == 1

@@ -1,4 +1,4 @@
-"""The bound that bandwidth sets, and the projection, beside sums made by hand."""
+"""The projection beside sums made by hand."""
 
 import sys
 
@@ -18,11 +18,6 @@ CYCLE = [
     Traffic("1 attention layer", 2_000, experts=800, context=70),
     Traffic("head", 500, logits=40),
 ]
-
-
-def test_a_bound_is_the_acceptance_length_by_the_seconds_that_the_bytes_take() -> None:
-    assert roofline.floor_seconds(16e9, 200e9) == 0.08
-    assert roofline.bound(16e9, 4.0, 200e9) == 50
 
 
 @pytest.mark.parametrize("rows, expected", [(1, 1.0), (2, 1.03), (5, 1.77), (8, 2.69)])

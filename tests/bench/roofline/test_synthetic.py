@@ -57,11 +57,10 @@ def test_bytes_per_position_are_those_of_the_buffers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bits", [None, 4])
-def test_a_pair_is_the_same_for_the_same_seed_and_answers(tmp_path: Path, bits: int | None) -> None:
-    folders = [write_pair(tmp_path / name, TINY, seed, bits) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
-    a, b, c = (mx.load(str(folder / "model.safetensors")) for folder in folders)
+def test_a_pair_is_the_same_each_time_and_answers(tmp_path: Path, bits: int | None) -> None:
+    folders = [write_pair(tmp_path / name, TINY, bits) for name in ("a", "b")]
+    a, b = (mx.load(str(folder / "model.safetensors")) for folder in folders)
     assert all(mx.array_equal(a[name], b[name]).item() for name in a)
-    assert not all(mx.array_equal(a[name], c[name]).item() for name in a)
     pair = dm.load(folders[0])
     answer = pair.generate([1, 2, 3], max_tokens=12, block_size=4)
     assert answer.finish_reason == "length"

@@ -1,5 +1,6 @@
 """Who is measured when, and what is noted of an answer."""
 
+import time
 from collections import Counter
 
 import pytest
@@ -44,22 +45,25 @@ def test_the_rounds_of_a_prompt_have_seeds_of_their_own() -> None:
     assert len({step.seed for step in steps}) == 3 * 4
 
 
-def test_a_way_is_warmed_up_once_by_a_short_answer_and_rest_comes_before_each_that_counts() -> None:
+def test_a_way_is_warmed_up_once_by_a_short_answer_and_rest_comes_before_each_that_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     happened: list[object] = []
+    monkeypatch.setattr(time, "sleep", happened.append)
 
     def engine(prompt: list[int], way: Way, max_tokens: int, seed: int) -> Answer:
         happened.append((way.block_size, max_tokens))
         return ANSWER
 
     steps = plan({None: questions(2)}, (0.0,), (4,), rounds=1)
-    runs = list(measure(engine, steps, 99, 2.5, rest=happened.append))
+    runs = list(measure(engine, steps, 99, 2.5))
     assert happened == [(1, 16), 2.5, (1, 99), (4, 16), 2.5, (4, 99), 2.5, (4, 99), 2.5, (1, 99)]
     assert len(runs) == len(steps)
 
 
 def test_a_run_says_which_answer_it_is() -> None:
     step = Step(Question("code", 3, [1, 2]), 1, Way(4, 0.0, 50), 9)
-    [run] = measure(lambda *asked: ANSWER, [step], 99, 0, rest=lambda seconds: None)
+    [run] = measure(lambda *asked: ANSWER, [step], 99, 0)
     assert (run.category, run.prompt, run.round, run.way, run.prompt_tokens) == ("code", 3, 1, step.way, 2)
     assert (run.token_ids, run.peak_memory_bytes, run.tokens_per_second) == ((5, 6, 7), 10, 2 / 0.5)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fixture_data import DEMO
 
-from dflash_mlx.bench.run.prompts import CATEGORIES, DOCUMENT_END, PUBLIC_SETS, BenchPrompt, filled, read_prompts
+from dflash_mlx.bench.run.prompts import CATEGORIES, DOCUMENT_END, SETS, BenchPrompt, filled, read_prompts
 from dflash_mlx.errors import RequestError
 from dflash_mlx.text import Tokenizer
 
@@ -141,7 +141,7 @@ def test_an_unknown_name_says_what_it_was_taken_for(
     with pytest.raises(RequestError) as caught:
         read_prompts(["chat", name])
     assert caught.value.message == message
-    assert (f"Choose of {', '.join([*CATEGORIES, *PUBLIC_SETS])}," in caught.value.hint) == ("called" in message)
+    assert (f"Choose of {', '.join([*CATEGORIES, *SETS])}," in caught.value.hint) == ("called" in message)
 
 
 # The user's own files

@@ -86,7 +86,7 @@ def test_small_memory_is_in_mb_and_less_than_plain_has_a_minus() -> None:
 
 
 def test_markdown_has_a_heading_facts_and_whole_tables() -> None:
-    written = markdown(HEADER, END, summaries())
+    written = markdown(HEADER, END, summaries(), [])
     assert written.startswith("### `dflash-mlx bench --model demo`\n")
     assert "\n- GPU of a Mac, 16.0 GB, macOS\n" in written and "\n- warning: it is hot.\n" in written
     rows = [line for line in written.splitlines() if line.startswith("|")]
@@ -98,15 +98,15 @@ def test_markdown_has_a_heading_facts_and_whole_tables() -> None:
 
 def test_an_interrupted_run_is_marked_in_markdown_with_or_without_results() -> None:
     end = END | {"complete": False, "answers": 1}
-    assert "**interrupted: 1 of 2 answers**" in markdown(HEADER, end, summaries())
+    assert "**interrupted: 1 of 2 answers**" in markdown(HEADER, end, summaries(), [])
     assert "- nothing was drafted" in markdown(HEADER, end, summaries(), ["nothing was drafted"])
-    assert "**interrupted: 1 of 2 answers**" in markdown(HEADER, end, [])
+    assert "**interrupted: 1 of 2 answers**" in markdown(HEADER, end, [], [])
 
 
 @pytest.mark.parametrize("name, shown", [("a|b", "a&#124;b"), ("x\x1b[2Jy\nz", "x?[2Jy?z"), ("n" * 40, "n" * 13 + "...")])
 def test_a_category_of_any_name_breaks_no_table(name: str, shown: str) -> None:
     both = [replace(SUMMARY, category=name), SUMMARY]
-    assert f"| {shown} |" in markdown(HEADER, END, both)
+    assert f"| {shown} |" in markdown(HEADER, END, both, [])
     assert "\x1b" not in text(tables(both))
 
 

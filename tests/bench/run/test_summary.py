@@ -38,7 +38,7 @@ def synthetic(seed: int, noise: float = 0.05, drift: float = 0.0) -> Engine:
 def benched(engine: Engine, prompts: int = 12, block_sizes: Sequence[int] = (4,), rounds: int = 1) -> list[Summary]:
     asked = [Question("chat", number, [1]) for number in range(prompts)]
     steps = plan({None: asked}, (0.0,), block_sizes, rounds)
-    return summarise(measure(engine, steps, 99, 0, rest=lambda seconds: None), block_sizes, 0)
+    return summarise(measure(engine, steps, 99, 0), block_sizes, 0)
 
 
 RATIO = PLAIN_STEP * expected_length(RATES) / CYCLE
