@@ -54,6 +54,16 @@ class Answer(NamedTuple):
     joules: float | None
     mode_reason: str | None
 
+    @property
+    def decoded(self) -> int:
+        """Tokens after the first, which comes from the prompt's own pass."""
+        return len(self.token_ids) - 1
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Of decoding. None: nothing was decoded after the first token."""
+        return self.decoded / self.decode_seconds if self.decoded > 0 and self.decode_seconds > 0 else None
+
 
 # Prompt ids, way, the most tokens to generate, seed.
 Engine = Callable[[list[int], Way, int, int], Answer]
@@ -81,36 +91,17 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """An answer that was measured. See `Answer` for what the engine tells.
+    """An answer that was measured, with what was asked and how.
 
     prompt: its number in the category, from 0.
     """
 
     category: str
+    way: Way
     prompt: int
     round: int
-    way: Way
     prompt_tokens: int
-    token_ids: tuple[int, ...]
-    cycles: int
-    decode_seconds: float
-    drafted: tuple[int, ...]
-    accepted: tuple[int, ...]
-    time_to_first_token_s: float
-    prefill_tokens_per_second: float
-    peak_memory_bytes: int
-    joules: float | None
-    mode_reason: str | None
-
-    @property
-    def decoded(self) -> int:
-        """Tokens after the first, which comes from the prompt's own pass."""
-        return len(self.token_ids) - 1
-
-    @property
-    def tokens_per_second(self) -> float | None:
-        """Of decoding. None: nothing was decoded after the first token."""
-        return self.decoded / self.decode_seconds if self.decoded > 0 and self.decode_seconds > 0 else None
+    answer: Answer
 
 
 def plan(
@@ -155,7 +146,7 @@ def measure(engine: Engine, steps: Sequence[Step], max_tokens: int, cool_down: f
             warm.add(way)
         time.sleep(cool_down)
         answer = engine(question.ids, way, max_tokens, seed)
-        yield Run(question.category, question.number, round, way, len(question.ids), **answer._asdict())
+        yield Run(question.category, way, question.number, round, len(question.ids), answer)
 
 
 def engine_of(pair: Pair, verify: Literal["fast", "exact"], joules: Callable[[float, float], float | None]) -> Engine:

@@ -4,14 +4,13 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .measure import Run
+from .measure import Answer, Run, Way
 from .summary import Figure, Summary, first_difference
 
 SCHEMA = 1
@@ -33,12 +32,12 @@ def run_record(run: Run, plain: Run | None) -> dict[str, Any]:
     Args:
         plain: plain decoding of the same prompt in the same round; None: it is that itself, or there is none.
     """
-    at = first_difference(plain.token_ids, run.token_ids) if plain else None
+    at = first_difference(plain.answer.token_ids, run.answer.token_ids) if plain else None
     known = plain is not None and run.way.temperature == 0
     return {
         "type": "run",
         **_flat(run),
-        "tokens_per_second": run.tokens_per_second,
+        "tokens_per_second": run.answer.tokens_per_second,
         "same_as_plain": at is None if known else None,
         "differs_at": at if known else None,
     }
@@ -53,10 +52,11 @@ def summary_record(summary: Summary) -> dict[str, Any]:
 
 
 def _flat(result: Run | Summary) -> dict[str, Any]:
-    """Its fields, with those of the way among them."""
-    fields = asdict(result)
-    way = fields.pop("way")
-    return {"category": fields.pop("category"), **way._asdict(), **fields}
+    """Its fields, and in place of way and answer theirs."""
+    fields: dict[str, Any] = {}
+    for name, value in vars(result).items():
+        fields |= value._asdict() if isinstance(value, Way | Answer) else {name: value}
+    return fields
 
 
 def tables(summaries: Sequence[Summary]) -> list[Grid]:
@@ -121,11 +121,11 @@ def legend(summaries: Sequence[Summary]) -> list[str]:
 def remarks(runs: Sequence[Run]) -> list[str]:
     """What else there is to say of these runs."""
     lines = []
-    short = sum(run.tokens_per_second is None for run in runs)
+    short = sum(run.answer.tokens_per_second is None for run in runs)
     if short:
         lines.append(f"answers of one token, which have no speed: {short} of {len(runs)}")
     for size in dict.fromkeys(run.way.block_size for run in runs if run.way.block_size != 1):
-        of_size = [run.mode_reason for run in runs if run.way.block_size == size]
+        of_size = [run.answer.mode_reason for run in runs if run.way.block_size == size]
         kinds = [re.sub(r"\d+", "", reason or "") for reason in of_size]  # the figures in them differ
         [(kind, count)] = Counter(kinds).most_common(1)
         reason = of_size[kinds.index(kind)]

@@ -7,7 +7,7 @@ from math import comb
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from .measure import BlockSize, Run, Way
+from .measure import Answer, BlockSize, Run, Way
 
 ALL = "all"
 
@@ -24,10 +24,10 @@ class Figure(NamedTuple):
 
 
 class Together(NamedTuple):
-    """A run, and plain decoding of the same prompt in the same round."""
+    """A run, and plain decoding's answer to the same prompt in the same round."""
 
-    plain: Run
     run: Run
+    plain: Answer
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def summarise(runs: Iterable[Run], block_sizes: Sequence[BlockSize], drafter_byt
         drafter_bytes: of the drafter's weights, which plain decoding does not need.
     """
     runs = list(runs)
-    plain = {(r.category, r.prompt, r.round, r.way): r for r in runs if r.way.block_size == 1}
-    pairs = [Together(plain[key], r) for r in runs if (key := (r.category, r.prompt, r.round, r.way.plain)) in plain]
+    plain = {(r.category, r.prompt, r.round, r.way): r.answer for r in runs if r.way.block_size == 1}
+    pairs = [Together(r, plain[key]) for r in runs if (key := (r.category, r.prompt, r.round, r.way.plain)) in plain]
     categories = list(dict.fromkeys(r.category for r in runs))
     contexts_and_temperatures = dict.fromkeys(r.way.plain for r in runs)
     ways = [way._replace(block_size=size) for way in contexts_and_temperatures for size in block_sizes]
@@ -117,12 +117,12 @@ def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
 
 
 def _timed(pair: Together) -> bool:
-    return pair.plain.tokens_per_second is not None and pair.run.tokens_per_second is not None
+    return pair.plain.tokens_per_second is not None and pair.run.answer.tokens_per_second is not None
 
 
-def _speed(run: Run) -> float:
-    assert run.tokens_per_second is not None
-    return run.tokens_per_second
+def _speed(answer: Answer) -> float:
+    assert answer.tokens_per_second is not None
+    return answer.tokens_per_second
 
 
 def _summary(category: str, way: Way, pairs: Sequence[Together], drafter_bytes: int) -> Summary:
@@ -135,40 +135,40 @@ def _summary(category: str, way: Way, pairs: Sequence[Together], drafter_bytes: 
         return [median(map(of, rounds)) for rounds in prompts]
 
     plain_speeds = values(lambda pair: _speed(pair.plain), timed)
-    speeds = values(lambda pair: _speed(pair.run), timed)
-    same = sum(all(p.run.token_ids == p.plain.token_ids for p in rounds) for rounds in by_prompt.values())
-    extra = 0 if way.block_size == 1 else drafter_bytes
+    speeds = values(lambda pair: _speed(pair.run.answer), timed)
+    same = sum(all(p.run.answer.token_ids == p.plain.token_ids for p in rounds) for rounds in by_prompt.values())
+    memory = values(lambda pair: pair.run.answer.peak_memory_bytes - pair.plain.peak_memory_bytes)
     return Summary(
         category=category,
         way=way,
         prompts=len(by_prompt),
         plain_tokens_per_second=figure(plain_speeds),
         tokens_per_second=figure(speeds),
-        ratio=figure(values(lambda pair: _speed(pair.run) / _speed(pair.plain), timed)),
-        acceptance_length=figure(values(lambda pair: pair.run.decoded / pair.run.cycles, timed)),
-        acceptance_by_position=_by_position([pair.run for pair in pairs]),
+        ratio=figure(values(lambda pair: _speed(pair.run.answer) / _speed(pair.plain), timed)),
+        acceptance_length=figure(values(lambda pair: pair.run.answer.decoded / pair.run.answer.cycles, timed)),
+        acceptance_by_position=_by_position([pair.run.answer for pair in pairs]),
         plain_time_to_first_token_s=figure(values(lambda pair: pair.plain.time_to_first_token_s)),
-        time_to_first_token_s=figure(values(lambda pair: pair.run.time_to_first_token_s)),
+        time_to_first_token_s=figure(values(lambda pair: pair.run.answer.time_to_first_token_s)),
         plain_prefill_tokens_per_second=figure(values(lambda pair: pair.plain.prefill_tokens_per_second)),
-        prefill_tokens_per_second=figure(values(lambda pair: pair.run.prefill_tokens_per_second)),
-        memory_over_plain_bytes=round(median(values(lambda p: p.run.peak_memory_bytes - p.plain.peak_memory_bytes))) + extra,
+        prefill_tokens_per_second=figure(values(lambda pair: pair.run.answer.prefill_tokens_per_second)),
+        memory_over_plain_bytes=round(median(memory)) + (0 if way.block_size == 1 else drafter_bytes),
         same_answers=same if way.temperature == 0 else None,
         plain_joules_per_token=_joules_per_token([[pair.plain for pair in rounds] for rounds in timed]),
-        joules_per_token=_joules_per_token([[pair.run for pair in rounds] for rounds in timed]),
+        joules_per_token=_joules_per_token([[pair.run.answer for pair in rounds] for rounds in timed]),
         plain_quartiles=_quartiles(plain_speeds),
         quartiles=_quartiles(speeds),
     )
 
 
-def _by_position(runs: Iterable[Run]) -> tuple[float, ...]:
-    drafted = [sum(counts) for counts in zip_longest(*(run.drafted for run in runs), fillvalue=0)]
-    accepted = [sum(counts) for counts in zip_longest(*(run.accepted for run in runs), fillvalue=0)]
+def _by_position(answers: Iterable[Answer]) -> tuple[float, ...]:
+    drafted = [sum(counts) for counts in zip_longest(*(answer.drafted for answer in answers), fillvalue=0)]
+    accepted = [sum(counts) for counts in zip_longest(*(answer.accepted for answer in answers), fillvalue=0)]
     return tuple(kept / tried for kept, tried in zip(accepted, drafted))
 
 
-def _joules_per_token(prompts: Iterable[Sequence[Run]]) -> float | None:
+def _joules_per_token(prompts: Iterable[Sequence[Answer]]) -> float | None:
     """Over those prompts for which energy is known."""
-    known = [[run.joules / run.decoded for run in rounds if run.joules is not None] for rounds in prompts]
+    known = [[each.joules / each.decoded for each in rounds if each.joules is not None] for rounds in prompts]
     values = [median(rounds) for rounds in known if rounds]
     return median(values) if values else None
 

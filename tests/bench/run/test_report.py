@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dflash_mlx.bench.run.measure import Run, Way
+from dflash_mlx.bench.run.measure import Answer, Run, Way
 from dflash_mlx.bench.run.report import legend, markdown, remarks, run_record, summary_record, tables, text
 from dflash_mlx.bench.run.summary import Figure, Summary
 
@@ -30,7 +30,8 @@ SUMMARY = Summary(
     plain_quartiles=(1000.0, 1400.0),
     quartiles=(1000.0, 1400.0),
 )
-RUN = Run("chat", 2, 1, Way(4, 0.0, None), 9, (5, 6, 7), 1, 0.5, (1, 1), (1, 0), 0.1, 90.0, 64, None, None)
+ANSWER = Answer((5, 6, 7), 1, 0.5, (1, 1), (1, 0), 0.1, 90.0, 64, None, None)
+RUN = Run("chat", Way(4, 0.0, None), 2, 1, 9, ANSWER)
 HEADER = {
     "command": "dflash-mlx bench --model demo",
     "target": "demo",
@@ -122,7 +123,7 @@ def test_a_runs_record_says_whether_and_where_it_differs(
     tokens: tuple[int, ...], temperature: float, same: bool | None, at: int | None
 ) -> None:
     run = replace(RUN, way=Way(4, temperature, None))
-    record = run_record(run, replace(run, way=run.way.plain, token_ids=tokens))
+    record = run_record(run, replace(run, way=run.way.plain, answer=ANSWER._replace(token_ids=tokens)))
     assert (record["same_as_plain"], record["differs_at"]) == (same, at)
 
 
@@ -141,8 +142,9 @@ def test_a_summarys_record_is_flat_and_its_figures_are_named() -> None:
 
 def test_remarks_tell_of_answers_without_speed_and_of_the_commonest_reason() -> None:
     reasons = ["plain: 96% would be needed", "plain: 97% would be needed", None]
-    runs = [replace(RUN, mode_reason=reason) for reason in reasons]
-    runs += [replace(RUN, way=RUN.way.plain, mode_reason="plain: block_size is 1", token_ids=(5,))]
+    runs = [replace(RUN, answer=ANSWER._replace(mode_reason=reason)) for reason in reasons]
+    short = ANSWER._replace(token_ids=(5,), mode_reason="plain: block_size is 1")
+    runs += [replace(RUN, way=RUN.way.plain, answer=short)]
     assert remarks(runs) == [
         "answers of one token, which have no speed: 1 of 4",
         "block size 4, plain: 96% would be needed (2 of 3 answers)",

@@ -102,8 +102,9 @@ def test_a_figure_of_few_values_has_no_interval() -> None:
 
 def run(prompt: int = 0, size: int = 1, tokens: Sequence[int] = (1, 2, 3), **changes: object) -> Run:
     """Two tokens after the first in a second, if nothing else is said."""
-    base = Run("chat", prompt, 0, Way(size, 0.0, None), 5, tuple(tokens), 2, 1.0, (), (), 0.1, 50.0, 100, None, None)
-    return replace(base, **changes)
+    answer = Answer(tuple(tokens), 2, 1.0, (), (), 0.1, 50.0, 100, None, None)
+    told = {name: changes.pop(name) for name in Answer._fields if name in changes}
+    return replace(Run("chat", Way(size, 0.0, None), prompt, 0, 5, answer._replace(**told)), **changes)
 
 
 def test_a_summary_has_the_medians_of_its_prompts() -> None:

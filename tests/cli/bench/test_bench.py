@@ -17,7 +17,7 @@ from command import ENDLESS, Result
 
 import dflash_mlx
 from dflash_mlx.bench.run import conditions
-from dflash_mlx.bench.run.measure import Run, Way
+from dflash_mlx.bench.run.measure import Answer, Run, Way
 from dflash_mlx.cli.bench import output as bench_output
 from dflash_mlx.cli.bench.output import Lines
 
@@ -200,7 +200,8 @@ def test_what_speaks_against_measuring_is_said_and_noted(bench: Command, monkeyp
 
 
 def run_of(size: int, round: int = 0, tokens: tuple[int, ...] = (1, 2)) -> Run:
-    return Run("chat", 0, round, Way(size, 0.0, None), 5, tokens, 1, 1.0, (), (), 0.1, 50.0, 100, None, None)
+    answer = Answer(tokens, 1, 1.0, (), (), 0.1, 50.0, 100, None, None)
+    return Run("chat", Way(size, 0.0, None), 0, round, 5, answer)
 
 
 def test_a_run_waits_for_plain_decoding_of_the_same_and_no_longer(tmp_path: Path) -> None:
