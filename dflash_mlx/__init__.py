@@ -1,9 +1,11 @@
 """dflash-mlx: the same answer, faster, by block-diffusion speculative decoding on MLX."""
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dflash_mlx.conversation.session import Session
     from dflash_mlx.decoding.sampling import Sampling
     from dflash_mlx.decoding.statistics import Statistics
     from dflash_mlx.errors import (
@@ -30,10 +32,14 @@ __all__ = [
     "PairMismatchError",
     "RequestError",
     "Sampling",
+    "Session",
     "Statistics",
     "UnsupportedModelError",
+    "__version__",
     "load",
 ]
+
+_MODULES = ("errors", "decoding.sampling", "decoding.statistics", "generation", "conversation.session", "pair", "loader")
 
 
 def __dir__() -> list[str]:
@@ -42,8 +48,18 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     # a name is imported when it is first asked for: `dflash-mlx --help` must not wait a second for MLX and transformers
+    if name == "__version__":
+        return version("dflash-mlx")
     if name in __all__:
-        for module in ("errors", "decoding.sampling", "decoding.statistics", "generation", "pair", "loader"):
+        for module in (
+            "errors",
+            "decoding.sampling",
+            "decoding.statistics",
+            "generation",
+            "conversation.session",
+            "pair",
+            "loader",
+        ):
             found = getattr(import_module(f"dflash_mlx.{module}"), name, None)
             if found is not None:
                 return found

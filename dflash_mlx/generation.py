@@ -1,4 +1,4 @@
-"""Text in, chunks of text out: one request from prompt to last token."""
+"""From a checked request to chunks of text: one answer, from prompt to last token."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +14,12 @@ from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill, read
 from dflash_mlx.decoding.prefix_cache import PrefixCache
-from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling, check_sampling
+from dflash_mlx.decoding.sampling import Sampler
 from dflash_mlx.decoding.statistics import Recorder, Statistics
 from dflash_mlx.drafters import DFlash
-from dflash_mlx.errors import RequestError
+from dflash_mlx.request import Request
 from dflash_mlx.targets import Target
-from dflash_mlx.text import Prompt, StopTexts, Thinking, Tokenizer
+from dflash_mlx.text import StopTexts, Thinking, Tokenizer
 
 FinishReason = Literal["stop", "length", "cancelled"]
 
@@ -59,90 +59,6 @@ class Generation:
     token_ids: tuple[int, ...]
     finish_reason: FinishReason | None
     statistics: Statistics
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is wanted, checked.
-
-    Attributes:
-        prompt: token ids.
-        max_tokens: already cut to what the model's context has room for.
-        block_size: rows a cycle, 1 for plain decoding; None: the policy's choice.
-        widest: the most rows that a cycle may have.
-        exact: whether verification must give the bits of plain decoding.
-        stop: stop strings.
-        thinking: whether the prompt ends in the middle of thinking.
-    """
-
-    prompt: list[int]
-    max_tokens: int
-    sampling: Sampling
-    logits_processors: tuple[LogitsProcessor, ...]
-    block_size: int | None
-    widest: int
-    exact: bool
-    stop: tuple[str, ...]
-    thinking: bool
-
-
-def new_request(
-    target: Target,
-    drafter: DFlash | None,
-    tokenizer: Tokenizer,
-    prompt: Prompt,
-    *,
-    sampling: Sampling,
-    max_tokens: int = 256,
-    logits_processors: Sequence[LogitsProcessor] = (),
-    block_size: int | Literal["auto"] = "auto",
-    stop: str | Sequence[str] = (),
-    verify: Literal["fast", "exact"] = "fast",
-    raw: bool = False,
-) -> Request:
-    """Checks a request's settings. Raises RequestError, naming the first that cannot be served."""
-    _check_whole("max_tokens", max_tokens)
-    check_sampling(sampling)
-    if not isinstance(logits_processors, Sequence) or not all(callable(process) for process in logits_processors):
-        raise RequestError(
-            f"logits_processors {logits_processors!r} is no list of functions.", "Each takes (tokens, logits) and returns logits."
-        )
-    if raw and not isinstance(prompt, str):
-        raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
-    check_verify(verify)
-    stops = (stop,) if isinstance(stop, str) else stop
-    if not isinstance(stops, Sequence) or not all(isinstance(s, str) and s for s in stops):
-        raise RequestError(
-            f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at."
-        )
-    if block_size == "auto":
-        width = None if drafter and drafter.config.block_size > 1 else 1
-    else:
-        check_block_size(block_size, drafter)
-        width = block_size
-    ids = tokenizer.encode(prompt, raw)
-    vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
-    room = positions - len(ids)
-    if not ids:
-        raise RequestError("the prompt is empty.", "Say something to the model.")
-    wrong = next((i for i in ids if not 0 <= i < vocabulary), None)
-    if wrong is not None:
-        raise RequestError(
-            f"token id {wrong} is not one of the model's {vocabulary}.", "Encode the prompt with the model's own tokenizer."
-        )
-    if room < 1:
-        raise RequestError(f"the prompt's {len(ids)} tokens fill the model's context of {positions}.", "Shorten the prompt.")
-    return Request(
-        prompt=ids,
-        max_tokens=min(max_tokens, room),
-        sampling=sampling,
-        logits_processors=tuple(logits_processors),
-        block_size=width,
-        widest=width or (drafter.config.block_size if drafter else 1),
-        exact=verify == "exact",
-        stop=tuple(stops),
-        thinking=tokenizer.opens_thinking(ids),
-    )
 
 
 def generate_stream(
@@ -271,26 +187,3 @@ class _Answer:
             finish_reason=self.finish_reason,
             statistics=statistics,
         )
-
-
-def check_block_size(block_size: int, drafter: DFlash | None) -> None:
-    """Raises RequestError unless this is a whole number from 1 to what the drafter was trained for; without one, 1."""
-    _check_whole("block_size", block_size)
-    if drafter is None and block_size > 1:
-        raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
-    if drafter and block_size > drafter.config.block_size:
-        trained = drafter.config.block_size
-        raise RequestError(
-            f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
-        )
-
-
-def _check_whole(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise RequestError(f"{name} {value!r} is not a whole number of 1 or more.", f"Give {name} a number like 4.")
-
-
-def check_verify(verify: str) -> None:
-    """Raises RequestError for what is neither "fast" nor "exact"."""
-    if verify not in ("fast", "exact"):
-        raise RequestError(f"verify {verify!r} is not known.", 'Use verify="fast" or verify="exact".')

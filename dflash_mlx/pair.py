@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from dflash_mlx.conversation import prefix_file, tensor_file
 from dflash_mlx.conversation.fingerprint import Fingerprint
@@ -13,13 +13,14 @@ from dflash_mlx.conversation.session import Session
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.device import Device, Turns
 from dflash_mlx.decoding.prefix_cache import PrefixCache, branches
-from dflash_mlx.decoding.sampling import LogitsProcessor, Sampling
+from dflash_mlx.decoding.sampling import Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
-from dflash_mlx.generation import Chunk, Generation, check_verify, generate_stream, new_request
+from dflash_mlx.generation import Chunk, Generation, generate_stream
 from dflash_mlx.loading.memory import Need, available
 from dflash_mlx.loading.memory import check as check_memory
+from dflash_mlx.request import Options, check_options, check_verify, new_request
 from dflash_mlx.targets import Target
 from dflash_mlx.text import Prompt, Tokenizer
 from dflash_mlx.tuning import calibration
@@ -60,33 +61,29 @@ class Pair:
         self.kernels = kernels or Choice()
         self._costs_of: dict[bool, Costs] = {}  # by whether verification is exact
 
-    def stream(
-        self,
-        prompt: Prompt,
-        *,
-        max_tokens: int = 256,
-        sampling: Sampling | None = None,
-        logits_processors: Sequence[LogitsProcessor] = (),
-        block_size: int | Literal["auto"] = "auto",
-        stop: str | Sequence[str] = (),
-        verify: Literal["fast", "exact"] = "fast",
-        raw: bool = False,
-        prompt_cache: str | Path | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Generator[Chunk]:
+    def __repr__(self) -> str:
+        target, drafter = self.target.config, self.drafter
+        drafts = f"{type(drafter).__name__}, blocks of up to {drafter.config.block_size}" if drafter else "none"
+        return f"<Pair: target {target.model_type}, {target.num_hidden_layers} layers of {target.hidden_size}; drafter {drafts}>"
+
+    def stream(self, prompt: Prompt, **options: Unpack[Options]) -> Generator[Chunk]:
         """Answers a prompt, a chunk a cycle. Closing the generator ends the request.
 
         Args:
-            prompt: text (one user message), messages with `role` and `content`, or token ids, used as they are.
-            max_tokens: the most tokens to generate.
+            prompt: text (one user message), messages with `role` and `content` (text, or a list of text parts), or token
+                ids, used as they are.
+            system: a system message before the prompt.
+            thinking: whether the model thinks before it answers, where its chat template has that choice (`enable_thinking`);
+                None: as the template does by itself.
+            raw: a text prompt goes to the model without the chat template.
+            max_tokens: the most tokens to generate; 256 if it is left out.
             sampling: how tokens are chosen; None: as the checkpoint's generation_config.json says (`default_sampling`).
             logits_processors: functions of the text's tokens so far (int32 `[n]`) and the logits after them (`[1, vocab]`)
                 that give other logits, as mlx-lm has them. They are also called for drafts that may be dropped.
             block_size: rows a cycle (the newest token and the drafts), 1 to the drafter's trained size; 1 is plain
-                decoding; "auto": what gives the most tokens a second, measured on this machine.
-            stop: texts that end the answer; they are not part of it.
+                decoding; "auto", if it is left out: what gives the most tokens a second, measured on this machine.
+            stop: texts that end the answer; they are not part of it, and are not looked for in the thinking.
             verify: "fast", or "exact": bit for bit plain decoding, computed row by row where MLX's ops make it necessary.
-            raw: a text prompt goes to the model without the chat template.
             prompt_cache: a file, for prompts with the same long beginning. If it is there, that beginning is not read again:
                 `statistics.cached_prompt_tokens` says how much of it was of use, and the file stays as it is. Else it is
                 written when the prompt has been read. One that `Session.save` wrote serves too.
@@ -97,47 +94,13 @@ class Pair:
             MemoryBudgetError: likewise, when it does not fit into this machine's memory.
             CheckpointError: likewise, when `prompt_cache` is damaged.
         """
-        chunks = self._stream(
-            prompt,
-            max_tokens=max_tokens,
-            sampling=sampling,
-            logits_processors=logits_processors,
-            block_size=block_size,
-            stop=stop,
-            verify=verify,
-            raw=raw,
-            prompt_cache=prompt_cache,
-            progress=progress,
-        )
-        return Turns(self.device, chunks)
+        check_options("Pair.stream", options)
+        return Turns(self.device, self._stream(prompt, **options))
 
-    def generate(
-        self,
-        prompt: Prompt,
-        *,
-        max_tokens: int = 256,
-        sampling: Sampling | None = None,
-        logits_processors: Sequence[LogitsProcessor] = (),
-        block_size: int | Literal["auto"] = "auto",
-        stop: str | Sequence[str] = (),
-        verify: Literal["fast", "exact"] = "fast",
-        raw: bool = False,
-        prompt_cache: str | Path | None = None,
-    ) -> Generation:
+    def generate(self, prompt: Prompt, **options: Unpack[Options]) -> Generation:
         """The whole answer to a prompt. Arguments and errors as for `stream`."""
-        chunks = list(
-            self.stream(
-                prompt,
-                max_tokens=max_tokens,
-                sampling=sampling,
-                logits_processors=logits_processors,
-                block_size=block_size,
-                stop=stop,
-                verify=verify,
-                raw=raw,
-                prompt_cache=prompt_cache,
-            )
-        )
+        check_options("Pair.generate", options)
+        chunks = list(Turns(self.device, self._stream(prompt, **options)))
         return Generation(
             text="".join(chunk.text for chunk in chunks),
             thinking="".join(chunk.thinking for chunk in chunks),

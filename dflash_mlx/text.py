@@ -16,7 +16,7 @@ from dflash_mlx.checkpoint import read_config, read_json
 from dflash_mlx.errors import CheckpointError, ModelNotFoundError, RequestError
 
 THINKING, ANSWER = "<think>", "</think>"  # the markers between which Qwen models think, before they answer
-Prompt = str | Sequence[dict[str, str]] | Sequence[int]
+Prompt = str | Sequence[dict[str, Any]] | Sequence[int]
 
 
 class Tokenizer:
@@ -88,6 +88,7 @@ class Tokenizer:
             raise RequestError(
                 "this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line."
             )
+        items = [{**item, "content": _text_of(item["content"])} for item in items]
         texts = [text for item in items for text in (item["role"], item["content"]) if isinstance(text, str)]
         items = [{key: value for key, value in item.items() if value is not None} for item in items]
         variables = {"add_generation_prompt": True, **self._special, **template}
@@ -103,12 +104,14 @@ class Tokenizer:
         return (self._templates.get("tool_use") if tools else None) or self._templates.get("default")
 
     def check_template(self, variables: Iterable[str]) -> None:
-        """Raises RequestError where a name is no variable of the chat template, but a setting of what applies it."""
+        """Raises RequestError where a name is not a variable that the chat template uses, or a setting of what applies it."""
         settings = {"prompt", "raw", "messages", "tokenize"} | signature(render_jinja_template).parameters.keys()
         settings -= {"tools", "documents"}
         for name in variables:
-            if name in settings:
-                raise RequestError(f"{name} is no variable of the chat template.", "Leave it out.")
+            if name == "enable_thinking" and not self.knows(name):
+                raise RequestError("this model's chat template has no choice of thinking or not.", "Leave thinking out.")
+            if name in settings or not self.knows(name):
+                raise RequestError(f"{name} is not a variable of this model's chat template.", "Leave it out.")
 
     @staticmethod
     def _checked(encode: Any, *texts: str) -> list[int]:
@@ -218,6 +221,17 @@ def closed(content: str) -> str:
     """A reply whose thinking has an end: one that was stopped meanwhile gets the marker."""
     thinks = content.lstrip().startswith(THINKING) and ANSWER not in content
     return f"{content}\n{ANSWER}\n\n" if thinks else content
+
+
+def _text_of(content: Any) -> Any:
+    """A message's content as the text that it is, also where it comes in parts."""
+    if not isinstance(content, list):
+        return content
+    for part in content:
+        if not isinstance(part, dict) or part.get("type") != "text" or not isinstance(part.get("text"), str):
+            kind = part.get("type") if isinstance(part, dict) else part
+            raise RequestError(f"a message has a part {kind!r}, and only text can be read.", "Send parts of type text.")
+    return "".join(part["text"] for part in content)
 
 
 def _overlap(text: str, stop: str) -> int:

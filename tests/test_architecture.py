@@ -9,6 +9,7 @@ ROOT = Path(__file__).parent.parent
 
 # From the top down. A room imports only from rooms of lower lines; rooms of one line do not know each other.
 LAYERS = (
+    ("__main__",),
     ("cli",),
     ("bench",),
     ("convert",),
@@ -16,6 +17,7 @@ LAYERS = (
     ("pair",),
     ("conversation",),
     ("loading", "tuning", "generation", "training"),
+    ("request",),
     ("decoding",),
     ("targets", "drafters", "text"),
     ("kernels", "checkpoint"),

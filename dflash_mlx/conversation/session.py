@@ -4,13 +4,14 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from dflash_mlx.conversation import prefix_file
 from dflash_mlx.decoding.device import Device, Turns
 from dflash_mlx.decoding.prefix_cache import PrefixCache, common_length
 from dflash_mlx.errors import RequestError
 from dflash_mlx.generation import Chunk, read_ahead
+from dflash_mlx.request import Options, check_options
 from dflash_mlx.text import THINKING, Tokenizer, closed
 
 Message = dict[str, str]
@@ -50,24 +51,24 @@ class Session:
         self.messages: list[Message] = list(conversation.messages)
         self._reply: Generator[Chunk] | None = None
 
-    def send(self, text: str, **options: Any) -> Generator[Chunk]:
+    def send(self, text: str, **options: Unpack[Options]) -> Generator[Chunk]:
         """Says something and answers it, a chunk a cycle. Closing the generator stops the reply and keeps what there is of it.
 
         Args:
-            options: as for `Pair.stream`, but `prompt` and `raw`.
+            options: as for `Pair.stream`, but `system`, `thinking`, `raw` and `prompt_cache`.
 
         Raises:
             RequestError, MemoryBudgetError: at once, as `Pair.stream` does; the conversation is as before.
         """
-        return self._answer([*self.messages, {"role": "user", "content": text}], options)
+        return self._answer("send", [*self.messages, {"role": "user", "content": text}], options)
 
-    def retry(self, **options: Any) -> Generator[Chunk]:
+    def retry(self, **options: Unpack[Options]) -> Generator[Chunk]:
         """Answers the newest message of the user again, instead of the reply it has. As `send`."""
-        return self._answer(self.messages[: self._newest("retry") + 1], options)
+        return self._answer("retry", self.messages[: self._newest("retry") + 1], options)
 
-    def edit(self, text: str, **options: Any) -> Generator[Chunk]:
+    def edit(self, text: str, **options: Unpack[Options]) -> Generator[Chunk]:
         """Says something else instead of the newest message of the user, and answers it. As `send`."""
-        return self._answer([*self.messages[: self._newest("edit")], {"role": "user", "content": text}], options)
+        return self._answer("edit", [*self.messages[: self._newest("edit")], {"role": "user", "content": text}], options)
 
     def undo(self) -> str:
         """Takes back the newest message of the user and its reply. Returns the message."""
@@ -121,7 +122,8 @@ class Session:
             messages = self.messages[: self._newest("edit")] if edit else self.messages
         return len(self._encode([*messages, {"role": "user", "content": text}]))
 
-    def _answer(self, messages: list[Message], options: dict[str, Any]) -> Generator[Chunk]:
+    def _answer(self, function: str, messages: list[Message], options: Options) -> Generator[Chunk]:
+        check_options(f"Session.{function}", options, but=("system", "thinking", "raw"))
         self._stop()
         self._tokenizer.check_template(self.template)
         prompt = self._encode(messages)

@@ -1,0 +1,159 @@
+"""What is asked of a pair: options by name, checked before anything is computed."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from dflash_mlx.decoding.sampling import LogitsProcessor, Sampling, check_sampling
+from dflash_mlx.drafters import DFlash
+from dflash_mlx.errors import RequestError
+from dflash_mlx.targets import Target
+from dflash_mlx.text import Prompt, Tokenizer
+
+
+class Options(TypedDict, total=False):
+    """How a prompt is answered; see `Pair.stream`."""
+
+    system: str | None
+    thinking: bool | None
+    raw: bool
+    max_tokens: int
+    sampling: Sampling | None
+    logits_processors: Sequence[LogitsProcessor]
+    block_size: int | Literal["auto"]
+    stop: str | Sequence[str]
+    verify: Literal["fast", "exact"]
+    prompt_cache: str | Path | None
+    progress: Callable[[int, int], None] | None
+
+
+def check_options(function: str, options: Iterable[str], but: Sequence[str] = ()) -> None:
+    """Raises TypeError, as Python does, for options that a public function does not have: those of `Options`, `but` some."""
+    for name in options:
+        if name not in Options.__annotations__ or name in but:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted, checked.
+
+    Attributes:
+        prompt: token ids.
+        max_tokens: already cut to what the model's context has room for.
+        block_size: rows a cycle, 1 for plain decoding; None: the policy's choice.
+        widest: the most rows that a cycle may have.
+        exact: whether verification must give the bits of plain decoding.
+        stop: stop strings.
+        thinking: whether the prompt ends in the middle of thinking.
+    """
+
+    prompt: list[int]
+    max_tokens: int
+    sampling: Sampling
+    logits_processors: tuple[LogitsProcessor, ...]
+    block_size: int | None
+    widest: int
+    exact: bool
+    stop: tuple[str, ...]
+    thinking: bool
+
+
+def new_request(
+    target: Target,
+    drafter: DFlash | None,
+    tokenizer: Tokenizer,
+    prompt: Prompt,
+    *,
+    sampling: Sampling,
+    system: str | None = None,
+    thinking: bool | None = None,
+    raw: bool = False,
+    max_tokens: int = 256,
+    logits_processors: Sequence[LogitsProcessor] = (),
+    block_size: int | Literal["auto"] = "auto",
+    stop: str | Sequence[str] = (),
+    verify: Literal["fast", "exact"] = "fast",
+) -> Request:
+    """Checks a request's settings. Raises RequestError, naming the first that cannot be served."""
+    _check_whole("max_tokens", max_tokens)
+    check_sampling(sampling)
+    if not isinstance(logits_processors, Sequence) or not all(callable(process) for process in logits_processors):
+        raise RequestError(
+            f"logits_processors {logits_processors!r} is not a list of functions.",
+            "Each takes (tokens, logits) and returns logits.",
+        )
+    check_verify(verify)
+    stops = (stop,) if isinstance(stop, str) else stop
+    if not isinstance(stops, Sequence) or not all(isinstance(s, str) and s for s in stops):
+        raise RequestError(
+            f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at."
+        )
+    trained = drafter.config.block_size if drafter else 1
+    width = None if block_size == "auto" and trained > 1 else 1 if block_size == "auto" else block_size
+    if width is not None:
+        check_block_size(width, drafter)
+    ids = _encoded(tokenizer, prompt, raw, system, thinking)
+    vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
+    room = positions - len(ids)
+    if not ids:
+        raise RequestError("the prompt is empty.", "Say something to the model.")
+    wrong = next((i for i in ids if not 0 <= i < vocabulary), None)
+    if wrong is not None:
+        raise RequestError(
+            f"token id {wrong} is not one of the model's {vocabulary}.", "Encode the prompt with the model's own tokenizer."
+        )
+    if room < 1:
+        raise RequestError(f"the prompt's {len(ids)} tokens fill the model's context of {positions}.", "Shorten the prompt.")
+    return Request(
+        prompt=ids,
+        max_tokens=min(max_tokens, room),
+        sampling=sampling,
+        logits_processors=tuple(logits_processors),
+        block_size=width,
+        widest=width or trained,
+        exact=verify == "exact",
+        stop=tuple(stops),
+        thinking=tokenizer.opens_thinking(ids),
+    )
+
+
+def _encoded(tokenizer: Tokenizer, prompt: Prompt, raw: bool, system: str | None, thinking: bool | None) -> list[int]:
+    """The prompt's ids, with what goes with it through the chat template."""
+    if raw and not isinstance(prompt, str):
+        raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
+    messages: list[Any] = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+    given = [name for name, value in (("system", system), ("thinking", thinking)) if value is not None]
+    if given and (raw or not all(isinstance(message, dict) for message in messages)):
+        raise RequestError(f"{given[0]} needs the chat template.", "Give text or messages as prompt, and leave raw out.")
+    if system is not None:
+        if any(message.get("role") == "system" for message in messages):
+            raise RequestError("the messages have a system message already.", "Leave system out, or take it from the messages.")
+        prompt = [{"role": "system", "content": system}, *messages]
+    variables = {} if thinking is None else {"enable_thinking": thinking}
+    tokenizer.check_template(variables)
+    return tokenizer.encode(prompt, raw, **variables)
+
+
+def check_block_size(block_size: int, drafter: DFlash | None) -> None:
+    """Raises RequestError unless this is a whole number from 1 to what the drafter was trained for; without one, 1."""
+    _check_whole("block_size", block_size)
+    if drafter is None and block_size > 1:
+        raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
+    if drafter and block_size > drafter.config.block_size:
+        trained = drafter.config.block_size
+        raise RequestError(
+            f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
+        )
+
+
+def _check_whole(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise RequestError(f"{name} {value!r} is not a whole number of 1 or more.", f"Give {name} a number like 4.")
+
+
+def check_verify(verify: str) -> None:
+    """Raises RequestError for what is neither "fast" nor "exact"."""
+    if verify not in ("fast", "exact"):
+        raise RequestError(f"verify {verify!r} is not known.", 'Use verify="fast" or verify="exact".')
