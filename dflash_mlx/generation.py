@@ -9,6 +9,7 @@ from typing import Literal
 import mlx.core as mx
 from mlx_lm.utils import maybe_set_recommended_wired_limit
 
+from dflash_mlx.answer import StopTexts, Thinking
 from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle, run
@@ -19,7 +20,7 @@ from dflash_mlx.decoding.statistics import Recorder, Statistics
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.request import Request
 from dflash_mlx.targets import Target
-from dflash_mlx.text import StopTexts, Thinking, Tokenizer
+from dflash_mlx.text import Tokenizer
 
 FinishReason = Literal["stop", "length", "cancelled"]
 

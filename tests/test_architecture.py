@@ -20,7 +20,7 @@ LAYERS = (
     ("request",),
     ("decoding",),
     ("targets", "drafters", "text"),
-    ("kernels", "checkpoint"),
+    ("kernels", "checkpoint", "answer"),
     ("errors",),
 )
 LEVEL = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}

@@ -11,8 +11,9 @@ from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tok
 from tokenizers import Tokenizer as Reference
 from transformers import AutoTokenizer
 
+from dflash_mlx.answer import StopTexts, TextStream, Thinking
 from dflash_mlx.errors import CheckpointError, RequestError
-from dflash_mlx.text import StopTexts, TextStream, Thinking, Tokenizer
+from dflash_mlx.text import Tokenizer
 
 FOLDER = CHECKPOINTS / "target_qwen3_5"
 TEXTS = [
@@ -129,6 +130,17 @@ def test_text_goes_through_the_template_as_one_user_message(tokenizer: Tokenizer
     wanted = reference.encode("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n").ids
     assert tokenizer.encode("Hi") == wanted
     assert tokenizer.encode([{"role": "user", "content": "Hi"}]) == wanted
+
+
+def test_ids_of_a_rendered_prompt_are_those_of_its_text_in_one_piece(tokenizer: Tokenizer, reference: Reference) -> None:
+    rng, parts = (
+        random.Random(1),
+        [*TEXTS, "<|im_end|>", "<|im_start|>", "<think>", "</think>", "<|im_", "\n", " ", "<|im_start|>\n"],
+    )
+    for _ in range(200):
+        messages = [{"role": "user", "content": "".join(rng.choices(parts, k=6))} for _ in range(3)]
+        text = "".join(f"<|im_start|>user\n{message['content']}<|im_end|>\n" for message in messages) + "<|im_start|>assistant\n"
+        assert tokenizer.encode(messages) == reference.encode(text, add_special_tokens=False).ids
 
 
 def test_raw_text_and_ids_go_to_the_model_as_they_are(tokenizer: Tokenizer, reference: Reference) -> None:
