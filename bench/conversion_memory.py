@@ -51,7 +51,11 @@ def largest(folder: Path) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.conversion_memory",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("size", type=float, help="GB of the checkpoint")
     parser.add_argument("folder", type=Path, help="a new folder for source and result")
     wanted = parser.parse_args()

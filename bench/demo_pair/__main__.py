@@ -4,17 +4,15 @@ import argparse
 import shutil
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from .convert import convert_target, load_dequantised
 from .drafter import make_drafter
 from .rollout import make_dialogues, rollouts
-from .target import Stage, train_target
 from .tokenizer import save_tokenizer, train_tokenizer
 
 HERE = Path(__file__).parent
-LATER = {"rate": 0.4, "warm_up": 0.05, "fall": 0.9, "quantised": 1.0}
-STAGES = (Stage("first", 4400), Stage("all", 700, **LATER), Stage("loose", 600, **LATER))
 ANSWERS, CORPUS_SEED = 1500, 5  # of the target, for the drafters to learn from
 DRAFTER_STEPS = {"drafter": 500, "drafter_weak": 90}
 
@@ -23,6 +21,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m dflash_mlx.bench.demo_pair", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="gets target/, drafter/, drafter_weak/ and README.md")
     options = parser.parse_args()
+    if find_spec("torch") is None:
+        parser.error("torch is not installed here: pip install -e '.[demo-pair]'")
+    from .target import train_target  # not at the top: --help needs no torch
+
     start = time.monotonic()
 
     def progress(text: str) -> None:
@@ -33,7 +35,7 @@ def main() -> None:
     tokenizer = train_tokenizer()
     save_tokenizer(tokenizer, target)
     with tempfile.TemporaryDirectory() as folder:
-        train_target(tokenizer, STAGES, Path(folder), progress=progress)
+        train_target(tokenizer, Path(folder), progress)
         convert_target(Path(folder), target)
     model = load_dequantised(target)
     answers = rollouts(model, tokenizer, make_dialogues(CORPUS_SEED, ANSWERS, "loose"), features=True, progress=progress)

@@ -70,7 +70,11 @@ def count_right(answers: Sequence[Rollout], tokenizer: Tokenizer) -> dict[str, t
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.demo_pair.evaluate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--wrong", type=int, default=0, help="show so many wrong answers")
     options = parser.parse_args()

@@ -3,7 +3,7 @@
 import functools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +38,8 @@ class Stage(NamedTuple):
     quantised: float = 0.25
 
 
+LATER = {"rate": 0.4, "warm_up": 0.05, "fall": 0.9, "quantised": 1.0}
+STAGES = (Stage("first", 4400), Stage("all", 700, **LATER), Stage("loose", 600, **LATER))
 Batch = tuple[torch.Tensor, torch.Tensor]  # ids and "is trained on", [rows, width]
 
 
@@ -85,7 +87,7 @@ def build(vocab_size: int) -> Qwen3_5ForCausalLM:
 _chunked_delta_rule = modeling_qwen3_5.torch_chunk_gated_delta_rule
 
 
-def train_target(tokenizer: Tokenizer, stages: Sequence[Stage], out: Path, progress: Callable[[str], None]) -> None:
+def train_target(tokenizer: Tokenizer, out: Path, progress: Callable[[str], None]) -> None:
     """Writes a transformers checkpoint to out: the mean of the weights after the last two stages, which errs less than either."""
     torch.manual_seed(0)
     torch.set_num_threads(2)
@@ -95,7 +97,7 @@ def train_target(tokenizer: Tokenizer, stages: Sequence[Stage], out: Path, progr
         for name, wording in KINDS_OF_LOSS.items()
     }
     ends = []  # the weights after each stage
-    for seed, stage in enumerate(stages):
+    for seed, stage in enumerate(STAGES):
         for step in _train(model, stage, _batches(tokenizer, seed, stage.wording), progress):
             if step % 400 == 0 or step == stage.steps:
                 with torch.no_grad():

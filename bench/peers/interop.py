@@ -1,11 +1,11 @@
 """Does a drafter quantised by us draft the same in mlx-vlm, and one quantised by mlx-vlm the same here?
 
-    python3.11 -m venv vlm && vlm/bin/pip install 'mlx-vlm==0.7.10' 'mlx[cpu]' && vlm/bin/pip install -e .
-    vlm/bin/python -m dflash_mlx.bench.peers.interop [--bits 4]
+    python -m dflash_mlx.bench.peers.interop [--bits 4]
 
-(On a Mac `mlx`, not `mlx[cpu]`.) Both get the same features, anchors and positions, and have to draft the same ids wherever
-mlx-vlm follows the published rules. Where it does not (`departure`) drafts are shown, not counted: there ours are the recorded
-ones of z-lab's engine (tests/drafters/test_dflash.py). Exits 1 if a counted draft differs or a checkpoint does not load.
+README.md beside this file has the environment that it needs. Both get the same features, anchors and positions, and have to draft
+the same ids wherever mlx-vlm follows the published rules. Where it does not (`departure`) drafts are shown, not counted: there
+ours are the recorded ones of z-lab's engine (tests/drafters/test_dflash.py). Exits 1 if a counted draft differs or a checkpoint
+does not load.
 """
 
 import argparse
@@ -130,7 +130,10 @@ def report(name: str, says: dict[str, Any], bits: int, targets: dict[int, tuple[
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compare drafts with mlx-vlm's, each reading what the other quantised.")
+    parser = argparse.ArgumentParser(
+        prog="python -m dflash_mlx.bench.peers.interop",
+        description="Compare drafts with mlx-vlm's, each reading what the other quantised.",
+    )
     parser.add_argument("--bits", type=int, default=4, choices=(2, 3, 4, 5, 6, 8))
     bits = parser.parse_args().bits
     if util.find_spec("mlx_vlm") is None:

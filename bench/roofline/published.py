@@ -1,4 +1,4 @@
-"""What others published: memory bandwidths of machines, and times to hold the projection of `roofline` against."""
+"""What others published: memory bandwidths of machines, and times to hold the projection against."""
 
 from typing import Literal, NamedTuple
 
@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 class Machine(NamedTuple):
     """bandwidth: of the memory, bytes a second, as published; of chips that come with several, the highest.
 
-    kernels: whose costs MLX's quantised matmul has there, by name in `roofline.COST_OF_ROWS`.
+    kernels: whose costs MLX's quantised matmul has there, by name in `projection.COST_OF_ROWS`.
     """
 
     name: str

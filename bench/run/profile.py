@@ -85,7 +85,7 @@ class Profile:
 def profile(pair: Pair, rows: int, context: int, progress: Callable[[int, int], None] | None = None) -> Profile:
     """Measures a greedy cycle of `rows` rows, or with 1 row a plain step, behind `context` tokens.
 
-    What is decoded is no text, and hardly any draft is accepted: a cycle costs nearly the same whatever it commits.
+    What is decoded makes no sense, and hardly any draft is accepted: a cycle costs nearly the same whatever it commits.
 
     Args:
         progress: called with measurements done and in all.
@@ -238,7 +238,7 @@ def _cycles(sequence: TokenSequence, anchor: mx.array, sampler: Sampler, rows: i
 
 
 def _seconds(*arrays: object) -> float:
-    """Of evaluating what is computed by now built graphs."""
+    """Of evaluating arrays whose graphs are built."""
     start = time.perf_counter()
     mx.eval(*arrays)
     return time.perf_counter() - start
