@@ -75,14 +75,21 @@ def generate(
         bool, typer.Option("--json", help="Print one JSON object a line: one per cycle, then the statistics.")
     ] = False,
     force: Force = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print the text only: no progress, no legend, no statistics.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print the answer only: no thinking, no progress, no legend, no statistics.")
+    ] = False,
+    show_thinking: Annotated[
+        bool, typer.Option("--show-thinking", help="Print the thinking on stdout, before the answer. Default: on stderr.")
+    ] = False,
     show_drafts: Annotated[
         bool, typer.Option("--show-drafts", help="Mark which text was drafted and accepted, and which the target added itself.")
     ] = False,
 ) -> None:
-    """Answer one prompt and stop. The text goes to stdout, everything else to stderr."""
+    """Answer one prompt and stop. The answer goes to stdout, everything else to stderr."""
     if json and show_drafts:
         raise RequestError("--json and --show-drafts exclude each other.", "Drop one: the JSON tells which tokens were drafts.")
+    if json and show_thinking:
+        raise RequestError("--json and --show-thinking exclude each other.", "Drop one: the JSON has the thinking.")
     if raw and system is not None:
         raise RequestError("--system has no place in a --raw prompt.", "Drop one, or write the system message into the prompt.")
     if raw and thinking is not None:
@@ -102,7 +109,7 @@ def generate(
         "prompt_cache": prompt_cache,
     }
     sampling = chosen(locals())
-    output = JsonLines() if json else Text(show_drafts, quiet)
+    output = JsonLines() if json else Text(show_drafts, show_thinking, quiet)
     last: Chunk | None = None
     try:
         with closing(_chunks(model, quiet or json, thinking, pair, sampling, request)) as chunks:

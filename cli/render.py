@@ -6,7 +6,10 @@ import json
 import math
 import os
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import groupby
+from operator import itemgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -51,9 +54,14 @@ def _finite(content: Any) -> Any:
 
 
 def note(line: str) -> None:
-    """Puts a line on stderr, if anybody listens there: the answer does not depend on it."""
+    """Puts a line on stderr."""
+    _tell(f"{line}\n")
+
+
+def _tell(text: str) -> None:
+    """Puts text on stderr, if anybody listens there: the answer does not depend on it."""
     try:
-        print(line, file=sys.stderr, flush=True)
+        print(text, end="", file=sys.stderr, flush=True)
     except OSError:
         abandon(sys.stderr)
 
@@ -146,57 +154,105 @@ class Progress:
 
 
 class Text:
-    """The answer as text; with `show_drafts`, accepted drafts stand out from the target's own tokens."""
+    """The answer as text on stdout, and the thinking before it on stderr, or with `show_thinking` on stdout too.
 
-    def __init__(self, show_drafts: bool, quiet: bool) -> None:
-        from rich.console import Console
+    With `show_drafts`, accepted drafts stand out from the target's own tokens.
+    """
 
-        console = Console(file=sys.stdout)  # knows NO_COLOR and its kin
-        self._colours = console.color_system is not None and not console.no_color
-        self._terminal = sys.stdout.isatty()
+    def __init__(self, show_drafts: bool, show_thinking: bool, quiet: bool) -> None:
+        self._answer = _Stream(sys.stdout, write)
+        self._thinking = self._answer if show_thinking else _Stream(sys.stderr, (lambda text: None) if quiet else _tell)
         self._show_drafts, self._quiet = show_drafts, quiet
-        self._started, self._line_open = False, False
-        self._explained, self._drafted = False, False
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="replace")  # a character that stdout's encoding lacks is no reason to stop
+        self._started, self._explained, self._drafted = False, False, False
+        self._thought, self._answered = False, False
+        self._accepted: list[bool] = []  # of each character that was decoded and not written yet
 
     def chunk(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
         if not self._started and chunk.statistics.mode == "speculative":
             self._explain()
         self._started, self._drafted = True, self._drafted or bool(chunk.drafted)
-        text = chunk.thinking + chunk.text
-        if text:
-            self._line_open = not text.endswith("\n")
-        write(self._picture(chunk) if self._show_drafts else self._safe(text))
+        self._accepted += [i < chunk.accepted for i, piece in enumerate(chunk.pieces) for _ in piece]
+        if chunk.thinking:
+            self._think(chunk.thinking)
+        if chunk.text:
+            self._say(chunk.text)
 
     def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
         """Ends the last line and sums up, where there is something to sum up."""
-        if self._line_open:
-            write("\n")
+        self._thinking.end_line()
+        self._answer.end_line()
         if self._drafted:
             self._explain()
         elif self._show_drafts and statistics is not None and not self._quiet:
             note("nothing was drafted: try --block-size 4, with a drafter")
+        if statistics is not None and self._thought and not self._answered and finish_reason == "length":
+            tokens = statistics.generated_tokens
+            note(f"there is no answer: thinking used up all {tokens} tokens. Raise --max-tokens, or try --no-think.")
         if statistics is not None and not self._quiet:
             note(summary(finish_reason, statistics))
+
+    def _think(self, text: str) -> None:
+        from dflash_mlx.text import THINKING  # here, and not at the top: --help need not wait for it
+
+        if not self._thought and not text.lstrip().startswith(THINKING):  # the template wrote it into the prompt
+            self._thinking.add(f"{THINKING}\n")
+        self._thought = True
+        self._thinking.add(text, self._marks(text))
+
+    def _say(self, text: str) -> None:
+        marks = self._marks(text)
+        if self._thought and not self._answered and self._thinking is not self._answer:
+            self._thinking.end_line()
+            text = text.lstrip("\n")  # they part it from the thinking
+            marks = marks[len(marks) - len(text) :]
+        self._answered = self._answered or bool(text)
+        self._answer.add(text, marks)
+
+    def _marks(self, text: str) -> list[bool]:
+        """Of each character of a text, whether it was drafted and accepted; none where that is not to be shown."""
+        marks, self._accepted = self._accepted[: len(text)], self._accepted[len(text) :]
+        return marks if self._show_drafts else []
 
     def _explain(self) -> None:
         """Gives the picture's legend, once: before the text, or where drafts began only later, behind it."""
         if self._show_drafts and not self._quiet and not self._explained:
-            accepted, own = ("green", "yellow") if self._colours else ("[in brackets]", "outside")
+            accepted, own = ("green", "yellow") if self._answer.colours else ("[in brackets]", "outside")
             note(f"{accepted}: drafts that the target accepted; {own}: the target's own tokens")
         self._explained = True
 
-    def _picture(self, chunk: "Chunk") -> str:
-        accepted = self._safe("".join(chunk.pieces[: chunk.accepted]))
-        own = self._safe("".join(chunk.pieces[chunk.accepted :]))
-        if self._colours:
-            return "".join(f"{colour}{text}{RESET}" for colour, text in ((GREEN, accepted), (YELLOW, own)) if text)
-        return f"[{accepted}]{own}" if accepted else own
 
-    def _safe(self, text: str) -> str:
-        return text.translate(VISIBLE) if self._terminal else text
+class _Stream:
+    """stdout or stderr, as far as what it is bears on the text."""
+
+    def __init__(self, file: TextIO, put: Callable[[str], None]) -> None:
+        from rich.console import Console
+
+        console = Console(file=file)  # knows NO_COLOR and its kin
+        self.colours = console.color_system is not None and not console.no_color
+        self._terminal, self._put, self._line_open = file.isatty(), put, False
+        if isinstance(file, io.TextIOWrapper):
+            file.reconfigure(errors="replace")  # a character that its encoding lacks is no reason to stop
+
+    def add(self, text: str, accepted: Sequence[bool] = ()) -> None:
+        """Writes text. accepted: of each character whether it was, to be made visible."""
+        if text:
+            self._line_open = not text.endswith("\n")
+        text = text.translate(VISIBLE) if self._terminal else text
+        if accepted:
+            runs = groupby(zip(text, accepted), key=itemgetter(1))
+            text = "".join(self._picture("".join(character for character, _ in run), drafted) for drafted, run in runs)
+        self._put(text)
+
+    def end_line(self) -> None:
+        """Ends a line that is open."""
+        if self._line_open:
+            self.add("\n")
+
+    def _picture(self, text: str, accepted: bool) -> str:
+        if self.colours:
+            return f"{GREEN if accepted else YELLOW}{text}{RESET}"
+        return f"[{text}]" if accepted else text
 
 
 class JsonLines:

@@ -51,21 +51,6 @@ def test_system_message_stands_before_the_prompt(run, demo):
     assert last["statistics"]["prompt_tokens"] == demo.generate(messages).statistics.prompt_tokens
 
 
-@pytest.mark.parametrize("thinking", [True, False])
-def test_think_and_no_think_are_told_to_the_template(run, demo, thinking):
-    question = "What is 13 + 4?"
-    session = demo.session(system="Be brief.", thinking=thinking)
-    said = "".join(chunk.thinking + chunk.text for chunk in session.send(question))
-    flag = "--think" if thinking else "--no-think"
-    assert run("generate", question, "--system", "Be brief.", flag, "--quiet").out == said + "\n"
-    assert ("</think>" in said) == thinking
-
-
-def test_a_template_without_the_choice_of_thinking_is_named(run, demo, monkeypatch):
-    monkeypatch.setattr(type(demo.tokenizer), "knows", lambda self, variable: False)
-    assert "knows no choice of thinking" in run("generate", PROMPT, "--think").err
-
-
 def test_raw_skips_the_chat_template(run, demo):
     out = run("generate", "The drafter is", "--raw", "--max-tokens", "12", "--quiet").out
     assert out == demo.generate("The drafter is", raw=True, max_tokens=12).text + "\n"
@@ -233,6 +218,7 @@ def test_a_prompt_cache_of_another_pair_is_refused(run, tmp_path):
         (["--verify", "odd"], "--verify odd"),
         (["--stop", ""], '--stop ""'),
         (["--json", "--show-drafts"], "--json and --show-drafts"),
+        (["--json", "--show-thinking"], "--json and --show-thinking"),
         (["--raw", "--system", "Answer briefly."], "--system"),
         (["--raw", "--no-think"], "--no-think"),
         (["--prompt-cache", "no/folder/cache"], "no/folder"),

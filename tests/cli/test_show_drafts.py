@@ -101,7 +101,7 @@ def test_show_drafts_without_a_drafter_marks_nothing(run, demo):
 
 
 def test_newlines_wide_characters_and_markup_survive_the_picture(capsys):
-    text = Text(show_drafts=True, quiet=True)
+    text = Text(show_drafts=True, show_thinking=False, quiet=True)
     text.chunk(chunk("日本", "\n[bold]", "👩‍👩‍👧", "é", accepted=3))
     text.finish("stop", None)
     assert capsys.readouterr().out == "[日本\n[bold]👩‍👩‍👧]é\n"
@@ -109,13 +109,13 @@ def test_newlines_wide_characters_and_markup_survive_the_picture(capsys):
 
 def test_a_model_does_not_command_the_terminal(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    text = Text(show_drafts=False, quiet=True)
+    text = Text(show_drafts=False, show_thinking=False, quiet=True)
     text.chunk(chunk("a\x1b[2Jb\x07\x9b1m\tc\n"))
     assert capsys.readouterr().out == "a␛[2Jb␇\ufffd1m\tc\n"
 
 
 def test_a_pipe_gets_every_byte_that_the_model_wrote(capsys):
-    Text(show_drafts=False, quiet=True).chunk(chunk("a\x1b[2Jb\x07"))
+    Text(show_drafts=False, show_thinking=False, quiet=True).chunk(chunk("a\x1b[2Jb\x07"))
     assert capsys.readouterr().out == "a\x1b[2Jb\x07"
 
 
