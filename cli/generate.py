@@ -1,10 +1,13 @@
 """`dflash-mlx generate`: answer one prompt and stop."""
 
 import logging
+import os
 import sys
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
+from fcntl import F_GETFL, fcntl
+from select import select
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,10 +41,17 @@ from .render import JsonLines, Progress, Text, note
 if TYPE_CHECKING:
     from dflash_mlx import Chunk, Statistics
 
+WAIT = 10  # seconds, at most, for the first of what comes from stdin beside an argument
+
 
 def generate(
     prompt: Annotated[
-        str | None, typer.Argument(help="What to answer; - or nothing reads it from stdin.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="What to answer; - or nothing reads it from stdin. Piped text comes after an argument; a pipe that nothing comes "
+            f"from in {WAIT} s is left out.",
+            show_default=False,
+        ),
     ] = None,
     model: Model = None,
     drafter: Drafter = "auto",
@@ -123,23 +133,37 @@ def generate(
 
 
 def _read_prompt(argument: str | None) -> str:
-    """The prompt: the argument, which leaves stdin alone; else what is piped in."""
+    """The prompt: the argument, and after it what is piped in."""
     if argument is None and sys.stdin.isatty():
         raise RequestError("there is no prompt.", 'Give one, as in dflash-mlx generate "What is 17 + 25?", or pipe it in.')
-    if argument is None or argument == "-":
-        try:
-            # What `echo` and editors put at the end of a line is no part of the prompt.
-            argument = sys.stdin.buffer.read().decode("utf-8-sig").rstrip("\r\n")
-        except OSError as error:
-            raise RequestError(f"stdin cannot be read ({error.strerror}).", "Give the prompt as an argument.") from None
-        except UnicodeDecodeError as error:
-            raise RequestError(
-                f"the prompt on stdin is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}.",
-                "Convert it first, for example with iconv.",
-            ) from None
-    if not argument.strip():
+    parts = [_read_stdin()] if argument in (None, "-") else [argument, _read_stdin() if _has_input() else ""]
+    text = "\n\n".join(part for part in parts if part and part.strip())
+    if not text:
         raise RequestError("the prompt is empty.", 'Write something, as in dflash-mlx generate "What is 17 + 25?".')
-    return argument
+    return text
+
+
+def _has_input() -> bool:
+    """Whether text comes from stdin, or its end. Programs leave pipes open to those they start, and write nothing."""
+    if sys.stdin.isatty() or fcntl(sys.stdin, F_GETFL) & os.O_ACCMODE == os.O_WRONLY:  # the latter comes with nohup
+        return False
+    if select([sys.stdin], [], [], WAIT)[0]:
+        return True
+    note(f"stdin is open, and nothing came from it in {WAIT} s: it is left out. End it to save the wait, as with </dev/null.")
+    return False
+
+
+def _read_stdin() -> str:
+    try:
+        # What `echo` and editors put at the end of a line is no part of the prompt.
+        return sys.stdin.buffer.read().decode("utf-8-sig").rstrip("\r\n")
+    except OSError as error:
+        raise RequestError(f"stdin cannot be read ({error.strerror}).", "Give the prompt as an argument.") from None
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            f"the prompt on stdin is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}.",
+            "Convert it first, for example with iconv.",
+        ) from None
 
 
 def _chunks(

@@ -4,6 +4,7 @@ import functools
 import io
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -24,15 +25,23 @@ def load(model: str, **settings: Any) -> dflash_mlx.Pair:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    """Runs `dflash-mlx` with arguments (on the demo pair, if they name no model) and bytes on stdin; no stream is a terminal."""
+    """Runs `dflash-mlx` with arguments (on the demo pair, if they name no model); no stream is a terminal.
+
+    stdin: what a file there holds, or what there is instead.
+    """
     monkeypatch.setattr(dflash_mlx, "load", lambda model, progress, **settings: load(model, **settings))
 
-    def run(*arguments: str, stdin: bytes = b"") -> Result:
+    def run(*arguments: str, stdin: bytes | io.IOBase = b"") -> Result:
         if arguments[0] == "generate" and "--model" not in arguments:
             arguments += ("--model", "demo")
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as end:
-            main(arguments)
+        with tempfile.TemporaryFile() as file:
+            if isinstance(stdin, bytes):
+                file.write(stdin)
+                file.seek(0)
+                stdin = file
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin))
+            with pytest.raises(SystemExit) as end:
+                main(arguments)
         out, err = capfd.readouterr()
         return Result(int(end.value.code or 0), out, err)
 

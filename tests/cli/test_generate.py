@@ -34,16 +34,6 @@ def test_quiet_leaves_only_the_text(run, demo):
     assert run("generate", PROMPT, "--quiet") == (0, demo.generate(PROMPT).text + "\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["-"], []], ids=["dash", "pipe"])
-@pytest.mark.parametrize("stdin", [PROMPT.encode(), PROMPT.encode() + b"\r\n", b"\xef\xbb\xbf" + PROMPT.encode() + b"\n"])
-def test_prompt_on_stdin_gives_the_same_answer_as_an_argument(run, demo, arguments, stdin):
-    assert run("generate", *arguments, "--quiet", stdin=stdin).out == demo.generate(PROMPT).text + "\n"
-
-
-def test_argument_leaves_stdin_alone(run, demo):
-    assert run("generate", PROMPT, "--quiet", stdin=b"What is a cycle?").out == demo.generate(PROMPT).text + "\n"
-
-
 def test_system_message_stands_before_the_prompt(run, demo):
     messages = [{"role": "system", "content": "Answer briefly."}, {"role": "user", "content": PROMPT}]
     assert run("generate", PROMPT, "--system", "Answer briefly.", "--quiet").out == demo.generate(messages).text + "\n"
@@ -236,25 +226,6 @@ def test_nonsense_gets_one_sentence_and_a_hint(run, arguments, named):
     assert (code, out) == (2, "")
     assert sentence.startswith("error: ") and named in sentence and sentence.endswith(".")
     assert hint[0].isupper() and hint.endswith(".")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "complaint"),
-    [
-        ([""], b"", "is empty"),
-        ([" \n"], b"", "is empty"),
-        ([], b"", "is empty"),
-        (["-"], b"\n", "is empty"),
-        ([], b"What is \xff?", "not UTF-8: byte 0xff at 8"),
-        ([], b"one two three " * 20_000, "context"),
-        (["What is \udcff?"], b"", "UTF-8"),
-    ],
-)
-def test_prompts_that_cannot_be_answered_get_one_sentence_and_a_hint(run, arguments, stdin, complaint):
-    code, out, err = run("generate", *arguments, stdin=stdin)
-    sentence, hint = err.splitlines()
-    assert (code, out) == (2, "")
-    assert sentence.startswith("error: ") and complaint in sentence
 
 
 @pytest.mark.metal
