@@ -48,8 +48,8 @@ def generate(
     prompt: Annotated[
         str | None,
         typer.Argument(
-            help="What to answer; - or nothing reads it from stdin. Piped text comes after an argument; a pipe that nothing comes "
-            f"from in {WAIT} s is left out.",
+            help="What to answer; - or nothing reads it from stdin. Piped text comes after an argument; a pipe that stays silent "
+            f"for {WAIT} s is left out.",
             show_default=False,
         ),
     ] = None,
@@ -82,7 +82,8 @@ def generate(
         ),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a line: one per cycle, then the statistics.")
+        bool,
+        typer.Option("--json", help="Print one JSON object a line: one a cycle, then one with the whole answer and statistics."),
     ] = False,
     force: Force = False,
     quiet: Annotated[

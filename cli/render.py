@@ -256,18 +256,21 @@ class _Stream:
 
 
 class JsonLines:
-    """One object a line: one a cycle, and a last one that says why it ended and how it went."""
+    """One object a line: one a cycle, and a last one with the whole answer, why it ended and how it went."""
+
+    def __init__(self) -> None:
+        self._text, self._thinking = "", ""
 
     def chunk(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
-        self._line(**{name: getattr(chunk, name) for name in ("text", "thinking", "pieces", "token_ids", "drafted", "accepted")})
+        self._text, self._thinking = self._text + chunk.text, self._thinking + chunk.thinking
+        names = ("text", "thinking", "pieces", "token_ids", "drafted", "accepted")
+        write(json_line({"type": "chunk"} | {name: getattr(chunk, name) for name in names}))
 
     def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
         """Writes the last object."""
-        self._line(finish_reason=finish_reason, statistics=asdict(statistics) if statistics else None)
-
-    def _line(self, **content: object) -> None:
-        write(json.dumps(content) + "\n")
+        answer = {"text": self._text, "thinking": self._thinking, "finish_reason": finish_reason}
+        write(json_line({"type": "end"} | answer | {"statistics": asdict(statistics) if statistics else None}))
 
 
 def summary(finish_reason: str, statistics: "Statistics") -> str:

@@ -44,11 +44,14 @@ def test_ctrl_c_gives_json_a_last_object(start):
     out, err = process.communicate()
     assert (process.returncode, err) == (130, b"")
     *chunks, last = [json.loads(line) for line in (first + out).splitlines()]
-    assert last["finish_reason"] == "cancelled"
+    assert last["finish_reason"] == "cancelled" and last["text"] == "".join(chunk["text"] for chunk in chunks)
     assert last["statistics"]["generated_tokens"] >= len(chunks) > 0
 
 
-@pytest.mark.parametrize(("arguments", "out"), [([], ""), (["--json"], '{"finish_reason": "cancelled", "statistics": null}\n')])
+CANCELLED = '{"type": "end", "text": "", "thinking": "", "finish_reason": "cancelled", "statistics": null}\n'
+
+
+@pytest.mark.parametrize(("arguments", "out"), [([], ""), (["--json"], CANCELLED)])
 def test_ctrl_c_while_loading_is_quiet(arguments, out):
     result = generate(LOADING, *arguments, capture_output=True)
     assert (result.returncode, result.stdout, result.stderr) == (130, out, "")

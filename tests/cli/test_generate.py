@@ -143,14 +143,15 @@ def test_exact_verification_gives_the_same_text(run):
     assert run("generate", PROMPT, "--verify", "exact", "--quiet").out == run("generate", PROMPT, "--quiet").out
 
 
-def test_json_lines_are_the_chunks_and_then_the_statistics(run, demo):
+def test_json_lines_are_the_chunks_and_then_all_of_the_answer(run, demo):
     *chunks, last = objects(run("generate", PROMPT, "--json").out)
     result = demo.generate(PROMPT)
+    assert {chunk["type"] for chunk in chunks} == {"chunk"} and last["type"] == "end"
     assert [token for chunk in chunks for token in chunk["token_ids"]] == list(result.token_ids)
     assert "".join(chunk["text"] for chunk in chunks) == result.text
     assert all("".join(chunk["pieces"]) == chunk["thinking"] + chunk["text"] for chunk in chunks)
     assert all(chunk["token_ids"][: chunk["accepted"]] == chunk["drafted"][: chunk["accepted"]] for chunk in chunks)
-    assert last["finish_reason"] == "stop"
+    assert (last["text"], last["thinking"], last["finish_reason"]) == (result.text, "", "stop")
     assert last["statistics"]["generated_tokens"] == len(result.token_ids)
 
 

@@ -81,8 +81,9 @@ def test_the_picture_of_drafts_is_drawn_on_both_sides_of_the_marker(run, demo, s
 
 
 def test_json_tells_thinking_and_answer_apart(run, said):
-    *chunks, _ = map(json.loads, run("generate", QUESTION, "--think", "--json").out.splitlines())
+    *chunks, last = map(json.loads, run("generate", QUESTION, "--think", "--json").out.splitlines())
     assert tuple("".join(chunk[name] for chunk in chunks) for name in ("thinking", "text")) == said
+    assert (last["thinking"], last["text"]) == said
 
 
 def test_a_template_without_the_choice_of_thinking_is_named(run, demo, monkeypatch):
