@@ -91,13 +91,16 @@ MaxTokens = Annotated[
 ]
 Temperature = Annotated[
     float | None,
-    _number("--temperature", "0.7", "0 takes the likeliest token; more is more random, 1 as the model was trained."),
+    _number("--temperature", "0.7", "0 takes the most likely token; more is more random, 1 as the model was trained."),
 ]
 TopP = Annotated[
-    float | None, _number("--top-p", "0.9", "Keep the likeliest tokens that have this probability together (0 to 1).")
+    float | None,
+    _number("--top-p", "0.9", "Keep the most likely tokens that have this probability together (above 0, at most 1)."),
 ]
-TopK = Annotated[int | None, _whole("--top-k", "20", "Keep the N likeliest tokens; 0 keeps all.")]
-MinP = Annotated[float | None, _number("--min-p", "0.05", "Keep tokens at least this likely relative to the likeliest (0 to 1).")]
+TopK = Annotated[int | None, _whole("--top-k", "20", "Keep the N most likely tokens; 0 keeps all.")]
+MinP = Annotated[
+    float | None, _number("--min-p", "0.05", "Keep tokens at least this likely relative to the most likely one (0 to 1).")
+]
 RepetitionPenalty = Annotated[
     float | None,
     _number("--repetition-penalty", "1.1", "Above 1, tokens already in the text become less likely; 1 does nothing."),

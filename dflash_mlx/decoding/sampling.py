@@ -63,7 +63,7 @@ def check_sampling(sampling: Sampling) -> None:
     # beyond these ranges float32 gives no numbers any more
     allowed = {
         "temperature": (0 <= sampling.temperature <= 1e30, "0 or more"),
-        "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1"),
+        "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1; temperature 0 takes the most likely token"),
         "top_k": (sampling.top_k >= 0, "0 or more"),
         "min_p": (0 <= sampling.min_p <= 1, "0 to 1"),
         "repetition_penalty": (0.01 <= sampling.repetition_penalty <= 100, "0.01 to 100"),

@@ -120,6 +120,19 @@ def test_every_sampling_option_is_that_of_the_library(run, demo, options, settin
     assert out != demo.generate(PROMPT, max_tokens=40).text + "\n"
 
 
+@pytest.mark.parametrize("option", ["--top-p", "--top-k", "--min-p", "--seed"])
+def test_options_without_effect_on_greedy_decoding_are_told(run, option):
+    arguments = ["generate", PROMPT, "--max-tokens", "1", option, "1"]
+    told = f"{option}: no effect at temperature 0. Add --temperature 0.7, for example.\n"
+    assert run(*arguments).err.startswith(told) and run(*arguments, "--temperature", "0").err.startswith(told)
+    assert run(*arguments, "--quiet").err == "" and "no effect" not in run(*arguments, "--temperature", "0.7").err
+
+
+def test_a_top_p_of_zero_gets_the_way_to_greedy_decoding(run):
+    code, _, err = run("generate", PROMPT, "--top-p", "0")
+    assert code == 2 and "top_p 0.0 is out of range" in err and "temperature 0 takes the most likely token" in err
+
+
 def test_what_an_option_does_not_say_the_checkpoint_says(run, tmp_path):
     folder = shutil.copytree(DEMO / "target", tmp_path / "target")
     config = {"do_sample": True, "temperature": 5.0, "top_k": 4}
