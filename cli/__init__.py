@@ -1,8 +1,11 @@
 """The command line `dflash-mlx`: text on stdout and only text, everything else on stderr."""
 
+import logging
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -15,20 +18,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.stdin = sys.stdin or open(os.devnull)
     sys.stdout = sys.stdout or open(os.devnull, "w")
     sys.stderr = sys.stderr or open(os.devnull, "w")
-    try:
-        # Not at the top: Ctrl-C while these load must be quiet too.
-        from dflash_mlx.errors import DFlashError
-
-        from .app import app
-        from .render import note
-
+    with _silent_libraries():
         try:
-            app(arguments, prog_name="dflash-mlx")
-        except DFlashError as error:
-            note(f"error: {error.message}\n{error.hint}")
-            sys.exit(2)
-        except OSError as error:
-            note(f"error: {error}.\nSee whether the disk is full, or the folder or stream still there.")
-            sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+            # Not at the top: Ctrl-C while these load must be quiet too.
+            from dflash_mlx.errors import DFlashError
+
+            from .app import app
+            from .render import note
+
+            try:
+                app(arguments, prog_name="dflash-mlx")
+            except DFlashError as error:
+                note(f"error: {error.message}\n{error.hint}")
+                sys.exit(2)
+            except OSError as error:
+                note(f"error: {error}.\nSee whether the disk is full, or the folder or stream still there.")
+                sys.exit(1)
+        except KeyboardInterrupt:
+            sys.exit(130)
+
+
+@contextmanager
+def _silent_libraries() -> Iterator[None]:
+    """Keeps from users what libraries remark on a checkpoint or on each other, and leaves a caller's settings as they were."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        logging.disable(before)

@@ -1,6 +1,5 @@
 """`dflash-mlx generate`: answer one prompt and stop."""
 
-import logging
 import os
 import sys
 from collections.abc import Generator
@@ -177,7 +176,6 @@ def _chunks(
 ) -> "Generator[Chunk]":
     """Loads the pair and answers, under a progress display that is gone before the first chunk."""
     with Progress(quiet) as progress:
-        logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who asks a question
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
         from dflash_mlx.conversation import tensor_file
         from dflash_mlx.decoding.sampling import check_sampling

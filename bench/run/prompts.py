@@ -222,8 +222,9 @@ def _read_set(name: str, limit: int) -> list[BenchPrompt]:
 @contextmanager
 def _silence() -> Iterator[None]:
     """Meanwhile nobody logs warnings: retries of a connection and advice would come in between our own lines."""
+    before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
         yield
     finally:
-        logging.disable(logging.NOTSET)
+        logging.disable(before)

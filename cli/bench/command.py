@@ -1,6 +1,5 @@
 """`dflash-mlx bench`: plain and speculative decoding side by side on this machine."""
 
-import logging
 import os
 import shlex
 import sys
@@ -162,7 +161,6 @@ def _prepare(
     from dflash_mlx.request import check_block_size
 
     with Progress(quiet=False, time_left=True) as progress:
-        logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who measures
         pair = dflash_mlx.load(name, **loading, progress=progress.loading)
         tell_of_kernels(pair)
         for size in block_sizes:

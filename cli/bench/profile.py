@@ -1,7 +1,6 @@
 """`dflash-mlx bench profile`: where a cycle's time goes, beside what memory bandwidth allows."""
 
 import io
-import logging
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -53,7 +52,6 @@ def profile(
 ) -> None:
     """Show where a cycle's time goes: each part alone, beside the time that its bytes take at this machine's bandwidth."""
     with Progress(quiet=False) as progress:
-        logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who measures
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
         from dflash_mlx.bench.run.profile import profile as measure
 

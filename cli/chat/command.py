@@ -2,7 +2,6 @@
 
 import errno
 import io
-import logging
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -86,7 +85,6 @@ def chat(
                 pair.calibrate(settings["verify"], progress.measuring)
         return pair
 
-    logging.disable(logging.WARNING)  # what the libraries remark on config.json is not for who wants to talk
     from dflash_mlx.decoding.sampling import Sampling, check_sampling
 
     check_sampling(Sampling(**given))  # before a model is loaded for nothing
