@@ -14,9 +14,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     0 done, 1 failed, 2 wrong usage or input, 130 interrupted.
     """
     # A stream that the caller closed (`2>&-`) is None in Python. Opening another file in its place also keeps
-    # the free descriptor from being given to a model file.
+    # the free descriptor from being given to a model file. What is written to a closed stdout must fail, as text is lost.
     sys.stdin = sys.stdin or open(os.devnull)
-    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stdout = sys.stdout or open(os.open(os.devnull, os.O_RDONLY), "w")
     sys.stderr = sys.stderr or open(os.devnull, "w")
     with _silent_libraries():
         try:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             from dflash_mlx.errors import DFlashError
 
             from .app import app
-            from .render import note
+            from .render import note, unwritten
 
             try:
                 app(arguments, prog_name="dflash-mlx")
@@ -32,6 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 note(f"error: {error.message}\n{error.hint}")
                 sys.exit(2)
             except OSError as error:
+                try:
+                    sys.stdout.flush()
+                except OSError as again:  # it was stdout, of --help and the like
+                    sys.exit(unwritten(again))
                 note(f"error: {error}.\nSee whether the disk is full, or the folder or stream still there.")
                 sys.exit(1)
         except KeyboardInterrupt:

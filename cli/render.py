@@ -26,18 +26,23 @@ for _kept in "\t\n\r":
 
 
 def write(text: str) -> None:
-    """Puts text on stdout at once. Ends the command where nobody reads it any more (`| head -1`)."""
+    """Puts text on stdout at once. Ends the command where nobody reads it any more (`| head -1`), or it cannot be written."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        abandon(sys.stdout)
-        raise typer.Exit(0) from None
     except OSError as error:
-        abandon(sys.stdout)
-        if error.errno != errno.EIO:  # so it is where a terminal has disappeared: nobody is left to tell
-            note(f"error: stdout cannot be written ({error.strerror}).\nMake room, or send the text elsewhere.")
-        raise typer.Exit(1) from None
+        raise typer.Exit(unwritten(error)) from None
+
+
+def unwritten(error: OSError) -> int:
+    """The exit code where stdout could not be written; says why, if anybody is left to tell."""
+    abandon(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return 0
+    if error.errno != errno.EIO:  # so it is where a terminal has disappeared
+        reason = "it is closed" if error.errno == errno.EBADF else error.strerror
+        note(f"error: stdout cannot be written ({reason}).\nMake room, or send the text elsewhere.")
+    return 1
 
 
 def json_line(content: dict[str, Any]) -> str:

@@ -83,9 +83,11 @@ def test_full_disk_is_told_in_one_sentence():
     assert result.stderr.startswith("error: stdout cannot be written (No space left on device).\n")
 
 
-def test_streams_closed_by_the_caller_are_no_trouble():
-    command = 'exec "$0" -c "$1" generate "$2" --model demo --max-tokens 8 >&- 2>&-'
-    assert subprocess.run(["sh", "-c", command, sys.executable, ENDLESS, PROMPT]).returncode == 0
+@pytest.mark.parametrize(("closed", "code"), [("2>&-", 0), (">&- 2>&-", 1), ("<&- >&- 2>&-", 1)])
+def test_a_closed_stderr_is_no_trouble_and_a_closed_stdout_a_failure(closed, code):
+    command = f'exec "$0" -c "$1" generate "$2" --model demo --max-tokens 8 {closed}'
+    run = subprocess.run(["sh", "-c", command, sys.executable, ENDLESS, PROMPT], stdin=subprocess.DEVNULL, capture_output=True)
+    assert (run.returncode, run.stderr) == (code, b"") and run.stdout.endswith(b"\n") == (code == 0)
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,11 @@ def test_closed_and_full_streams_give_a_sentence_and_no_traceback(command: str, 
     result = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True)
     assert result.returncode == code and words in result.stdout + result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["--help", "models --json", "doctor", "generate --model demo --json -", "chat --model demo"])
+def test_nothing_is_done_in_vain_without_a_word_where_stdout_is_closed(command: str) -> None:
+    script = f"exec \"$0\" -c 'from dflash_mlx.cli import main; main()' {command} >&-"
+    result = subprocess.run(["sh", "-c", script, sys.executable], input="hi\n", capture_output=True, text=True)
+    told = "error: stdout cannot be written (it is closed).\nMake room, or send the text elsewhere.\n"
+    assert (result.returncode, result.stderr) == (1, told)
