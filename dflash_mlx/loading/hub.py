@@ -71,8 +71,18 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
     else:
         if folder:  # what is wrong with the target itself comes first
             check_target(folder)
-        drafter_folder = resolve(drafter_for(target), downloading)
+        drafter_folder = _known_drafter(target, downloading)
     return PairFolders(folder or resolve(target, downloading), drafter_folder)
+
+
+def _known_drafter(target: str | Path, downloading: Downloading | None) -> Path:
+    """The drafter known to be made for a target: errors name the target too, as nobody typed the drafter's name."""
+    name = drafter_for(target)
+    try:
+        return resolve(name, downloading)
+    except DFlashError as error:
+        hint = f"{error.hint[:-1]}; or decode plainly (--drafter none; drafter=None)."
+        raise type(error)(f"the drafter for {target} is not available: {error.message}", hint) from error
 
 
 def resolve(name: str | Path, downloading: Downloading | None = None) -> Path:

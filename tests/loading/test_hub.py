@@ -213,9 +213,17 @@ def test_auto_downloads_the_known_drafter_and_before_the_target(hub):
 def test_a_drafter_that_cannot_be_had_costs_no_download_of_the_target(hub):
     target = publish_known_pair(hub)
     hub.gated.add(known_pairs()[0].drafter.partition("@")[0])
-    with pytest.raises(ModelNotFoundError, match="is gated"):
+    with pytest.raises(ModelNotFoundError, match="is gated") as caught:
         resolve_pair(target, "auto")
+    assert caught.value.message.startswith(f"the drafter for {target} is not available: {known_pairs()[0].drafter} is gated.")
+    assert "hf auth login" in caught.value.hint and "decode plainly (--drafter none" in caught.value.hint
     assert hub.fetched == []
+
+
+def test_a_drafter_that_was_named_is_not_said_to_be_a_targets(hub):
+    with pytest.raises(ModelNotFoundError, match="the Hub has no repository owner/drafter") as caught:
+        resolve_pair(publish_known_pair(hub), "owner/drafter")
+    assert "plainly" not in caught.value.hint
 
 
 def test_an_unknown_target_costs_no_download(hub):
