@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .render import Progress, note, write
+from .render import Progress, folded, note, write
 
 if TYPE_CHECKING:
     from dflash_mlx.convert import Conversion
@@ -137,7 +137,7 @@ def _run(function: str, options: dict[str, Any]) -> None:
             note(f"error: {error.message}\n{error.hint}")
             raise typer.Exit(1) from None
     for conversion in done if isinstance(done, tuple) else (done,):
-        write(_line(conversion) if as_json else _table(conversion))
+        write(_line(conversion) if as_json else folded(_table(conversion), sys.stdout))
         if not options["dry_run"]:
             unit, name = (10**9, "GB") if conversion.size >= 10**9 else (10**6, "MB")
             note(f"{conversion.folder} is complete: {conversion.size / unit:.2f} {name}.")

@@ -11,7 +11,7 @@ import typer
 from .machine import Check, machine_checks
 from .options import Kernels
 from .pair_report import NO_PROMPTS, compare, load_pair, pair_checks, prompts_of
-from .render import Progress, json_line, note, write
+from .render import Progress, folded, json_line, note, write
 
 if TYPE_CHECKING:
     from dflash_mlx import Pair
@@ -45,7 +45,8 @@ def doctor(
     ok = True
     for check in _checks(model, kernels):
         ok &= check.ok
-        write(json_line(check._asdict()) if as_json else f"{'ok' if check.ok else '!!'} {check.name}: {check.value}\n")
+        line = f"{'ok' if check.ok else '!!'} {check.name}: {check.value}\n"
+        write(json_line(check._asdict()) if as_json else folded(line, sys.stdout))
     if not ok:
         raise typer.Exit(1)
 

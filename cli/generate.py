@@ -13,6 +13,7 @@ import typer
 
 from dflash_mlx.errors import RequestError
 
+from .answer import JsonLines, Text
 from .options import (
     BlockSize,
     Drafter,
@@ -35,7 +36,7 @@ from .options import (
     default_model,
     tell_of_kernels,
 )
-from .render import JsonLines, Progress, Text, note
+from .render import Progress, note
 
 if TYPE_CHECKING:
     from dflash_mlx import Chunk, Statistics
@@ -106,11 +107,11 @@ def generate(
         raise RequestError("--think and --no-think have no place with --raw.", "Drop one: they speak to the chat template.")
     if "" in (stop or ()):
         raise RequestError('--stop "" would stop before the first token.', "Give the text to stop at, or drop the option.")
-    text = _read_prompt(prompt)
-    messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
     pair = {"drafter": None if drafter == "none" else drafter, "drafter_bits": drafter_bits, "force": force, "kernels": kernels}
     request = {
-        "prompt": text if system is None else messages,
+        "prompt": _read_prompt(prompt),
+        "system": system,
+        "thinking": thinking,
         "max_tokens": max_tokens,
         "block_size": block_size,
         "verify": verify,
@@ -122,7 +123,7 @@ def generate(
     output = JsonLines() if json else Text(show_drafts, show_thinking, quiet)
     last: Chunk | None = None
     try:
-        with closing(_chunks(model, quiet or json, thinking, pair, sampling, request)) as chunks:
+        with closing(_chunks(model, quiet or json, pair, sampling, request)) as chunks:
             for last in chunks:
                 output.chunk(last)
     except KeyboardInterrupt:
@@ -169,7 +170,6 @@ def _read_stdin() -> str:
 def _chunks(
     model: str | None,
     quiet: bool,
-    thinking: bool | None,
     pair: dict[str, Any],
     sampling: dict[str, Any],
     request: dict[str, Any],
@@ -192,10 +192,8 @@ def _chunks(
         if idle and settings.temperature == 0 and not quiet:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
             note(f"{options}: no effect at temperature 0. Add --temperature 0.7, for example.")
-        if thinking is not None:
-            if not loaded.tokenizer.knows("enable_thinking"):
-                raise RequestError("this model's chat template knows no choice of thinking or not.", "Leave it as it is.")
-            request["prompt"] = loaded.tokenizer.encode(request["prompt"], enable_thinking=thinking)
+        if request["thinking"] is not None and not loaded.tokenizer.knows("enable_thinking"):
+            raise RequestError("this model's chat template knows no choice of thinking or not.", "Leave it as it is.")
         stream = loaded.stream(**request, sampling=settings, progress=progress.prefill)
         if request["block_size"] == "auto":
             loaded.calibrate(request["verify"], progress.measuring)

@@ -9,7 +9,7 @@ import pytest
 from command import PROMPT
 
 from dflash_mlx import Chunk, Statistics
-from dflash_mlx.cli.render import GREEN, RESET, YELLOW, JsonLines, Text
+from dflash_mlx.cli.answer import GREEN, RESET, YELLOW, JsonLines, Text
 
 pty = pytest.importorskip("pty")
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dflash_mlx import Chunk, Statistics
-from dflash_mlx.cli.render import Text
+from dflash_mlx.cli.answer import Text
 
 QUESTION = "What is 13 + 4?"  # before its answer the demo pair calculates, if it thinks
 
@@ -20,9 +20,8 @@ def said(demo) -> tuple[str, str]:
 def test_thinking_goes_to_stderr_and_only_the_answer_to_stdout(run, said):
     thinking, answer = said
     code, out, err = run("generate", QUESTION, "--think")
-    assert thinking.endswith("</think>") and answer.startswith("\n")
-    assert (code, out) == (0, answer.lstrip("\n") + "\n")
-    assert err.startswith(f"<think>\n{thinking}\n96 tokens; ")
+    assert thinking.endswith("</think>\n\n") and answer == "The answer is 17."
+    assert (code, out) == (0, f"{answer}\n") and err.startswith(f"<think>\n{thinking}96 tokens; ")
 
 
 def test_show_thinking_puts_it_before_the_answer(run, said):
@@ -32,21 +31,14 @@ def test_show_thinking_puts_it_before_the_answer(run, said):
 
 
 def test_quiet_leaves_only_the_answer(run, said):
-    assert run("generate", QUESTION, "--think", "--quiet") == (0, said[1].lstrip("\n") + "\n", "")
+    assert run("generate", QUESTION, "--think", "--quiet") == (0, said[1] + "\n", "")
 
 
 def test_an_opening_marker_that_the_model_writes_itself_is_not_doubled(capsys):
     text = Text(show_drafts=False, show_thinking=False, quiet=False)
-    thinking, answer = "<think>\nHm.\n</think>", "\n\nYes."
-    text.chunk(Chunk(answer, thinking, (thinking + answer,), (1,), (), 0, "stop", Statistics()))
+    text.chunk(Chunk("Yes.", "<think>\nHm.\n</think>", ("<think>\nHm.\n</think>Yes.",), (1,), (), 0, "stop", Statistics()))
     text.finish("stop", None)
-    assert capsys.readouterr() == ("Yes.\n", f"{thinking}\n")
-
-
-def test_line_breaks_before_an_answer_without_thinking_are_part_of_it(capsys):
-    text = Text(show_drafts=False, show_thinking=False, quiet=False)
-    text.chunk(Chunk("\n\nYes.", "", ("\n\nYes.",), (1,), (), 0, "stop", Statistics()))
-    assert capsys.readouterr() == ("\n\nYes.", "")
+    assert capsys.readouterr() == ("Yes.\n", "<think>\nHm.\n</think>\n")
 
 
 def test_no_think_answers_at_once_and_keeps_every_character(run, demo):
@@ -72,7 +64,7 @@ def test_the_picture_of_drafts_is_drawn_on_both_sides_of_the_marker(run, demo, s
     out, err = run("generate", QUESTION, "--think", "--show-drafts", "--block-size", "4")[1:]
     together = run("generate", QUESTION, "--think", "--show-drafts", "--show-thinking", "--block-size", "4").out
     pictures = [text.replace("[", "").replace("]", "") for text in (err, out, together)]
-    assert said[0] in pictures[0] and pictures[1:] == [said[1].lstrip("\n") + "\n", f"<think>\n{''.join(said)}\n"]
+    assert said[0] in pictures[0] and pictures[1:] == [said[1] + "\n", f"<think>\n{''.join(said)}\n"]
     drafted = sum(
         sum(map(len, chunk.pieces[: chunk.accepted])) for chunk in demo.session(thinking=True).send(QUESTION, block_size=4)
     )
