@@ -184,7 +184,7 @@ def _chunks(
         check_sampling(dflash_mlx.Sampling(**sampling))
         file = request["prompt_cache"]
         written = file is not None and not tensor_file.find(file).exists()
-        loaded = dflash_mlx.load(default_model(quiet) if model is None else model, **pair, progress=progress.loading)
+        loaded = dflash_mlx.load(default_model(quiet, again=False) if model is None else model, **pair, progress=progress.loading)
         if not quiet:
             tell_of_kernels(loaded)
         settings = replace(loaded.default_sampling, **sampling)

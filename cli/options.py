@@ -147,9 +147,9 @@ def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in SAMPLING if values[name] is not None}
 
 
-def default_model(quiet: bool) -> str:
-    """The model for who names none. Says which it is."""
-    from dflash_mlx.loading.hub import DEMO
+def default_model(quiet: bool, again: bool = True) -> str:
+    """The model for who names none. Says which it is; unless `again`, no more once it is downloaded."""
+    from dflash_mlx.loading.hub import DEMO, cached
     from dflash_mlx.loading.known_pairs import default
 
     pair = default()
@@ -158,7 +158,7 @@ def default_model(quiet: bool) -> str:
         if pair
         else (DEMO, "the embedded pair: no Metal, or little memory")
     )
-    if not quiet:
+    if not quiet and (again or pair is None or cached(pair.target) is None):
         note(f"model: {name} ({why}). Another: --model NAME; dflash-mlx models lists them.")
     return name
 

@@ -133,6 +133,13 @@ def test_generate_takes_the_default_model_and_says_so_in_one_line(loaded, machin
     )
 
 
+def test_generate_does_not_repeat_it_once_the_model_is_downloaded(loaded, machine):
+    folder = machine(24)
+    cache(folder, known_pairs()[0].target)
+    name, err = loaded()
+    assert name == known_pairs()[0].target and "model: " not in err
+
+
 def test_generate_without_metal_takes_the_demo_pair_and_says_so(loaded, machine):
     machine(24, metal=False)
     name, err = loaded()
