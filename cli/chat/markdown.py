@@ -1,16 +1,10 @@
 """Markdown as it grows: which blocks are finished, and how one looks in so many columns."""
 
-from functools import cache
-
-from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import Heading, ListItem, Markdown
+from rich.markdown import Heading, ListItem, Markdown, Paragraph, TableElement
+from rich.table import Table
 
-
-@cache
-def _parser() -> MarkdownIt:
-    # what looks like HTML or like the target of a link is shown as it is written: rich would drop it; and a picture as a link
-    return MarkdownIt().enable(["strikethrough", "table"]).disable(["html_block", "html_inline", "reference", "image"])
+from .grammar import parse
 
 
 class _LeftHeading(Heading):
@@ -26,24 +20,36 @@ class _SteadyItem(ListItem):
         return super().render_number(console, options, number, max(number, 10))
 
 
-class _Block(Markdown):
-    """Markdown with the model's own line breaks, and with links that show where they lead."""
+class _WholeTable(TableElement):
+    """A table that breaks a long word and loses nothing of it."""
 
-    elements = {**Markdown.elements, "heading_open": _LeftHeading, "list_item_open": _SteadyItem}
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            for column in table.columns if isinstance(table, Table) else ():
+                column.overflow = "fold"
+            yield table
+
+
+class _Block(Markdown):
+    """Markdown with links that show where they lead and formulas as written."""
+
+    elements = {
+        **Markdown.elements,
+        "heading_open": _LeftHeading,
+        "list_item_open": _SteadyItem,
+        "table_open": _WholeTable,
+        "formula": Paragraph,
+    }
 
     def __init__(self, markup: str) -> None:
         super().__init__("", hyperlinks=False)
-        self.parsed = _parser().parse(markup)
-        for token in self.parsed:
-            for child in token.children or ():
-                if child.type == "softbreak":
-                    child.type = "hardbreak"
+        self.parsed = parse(markup)
 
 
 def split_blocks(text: str) -> list[str]:
     """The blocks of a text: paragraphs, lists, code. What follows the text can still change the last one, and no other."""
     lines = text.split("\n")
-    starts = [token.map[0] for token in _parser().parse(text) if token.level == 0 and token.nesting >= 0 and token.map]
+    starts = [token.map[0] for token in parse(text) if token.level == 0 and token.nesting >= 0 and token.map]
     return ["\n".join(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)])]
 
 
