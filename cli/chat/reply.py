@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ..render import VISIBLE, note, write
 from .figures import status_line
-from .markdown import block_lines, lines_of, split_blocks
+from .markdown import block_lines, cut, lines_of, split_blocks
 from .screen import Screen, columns, rows
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ class LiveReply:
         scrolled = max(0, len(lines) - max(1, rows() - 2))
         self._gone += scrolled
         self._text = "" if last else blocks[-1] if blocks else self._text
-        self._screen.draw([*final, *lines[:scrolled], *(status if last else [])], [] if last else [*lines[scrolled:], *status])
+        changing = [cut(line, self._console, width) for line in lines[scrolled:]]
+        self._screen.draw([*final, *lines[:scrolled], *(status if last else [])], [] if last else [*changing, *status])
 
     def _thinking(self, width: int) -> list[str]:
         """The end of what is being thought."""

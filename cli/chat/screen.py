@@ -28,7 +28,7 @@ class Screen:
         """Shows `final`, which stays, and then `lines`, which the next call replaces, in place of the `lines` before.
 
         Args:
-            final, lines: without line ends, narrower than the terminal, `lines` fewer than its rows.
+            final, lines: without line ends; `lines` narrower than the terminal, and fewer than its rows.
         """
         old, new = self._lines, [*final, *lines]
         if old == new and lines:

@@ -1,15 +1,18 @@
 """What of a reply is markup, and what stays as it is written."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
 
-from dflash_mlx.cli.chat.markdown import block_lines, split_blocks
+from dflash_mlx.cli.chat.markdown import block_lines, code_blocks, split_blocks
+
+PYTHON = "@wraps\ndef f(a):\n    # why\n\n    return 'b' + str(1) and " + "a_long_name + " * 9 + "0"
 
 
-def shown(markup: str, width: int = 100) -> str:
-    console = Console(file=io.StringIO(), color_system=None, highlight=False)
+def shown(markup: str, width: int = 100, **options: object) -> str:
+    console = Console(file=io.StringIO(), highlight=False, **{"color_system": None, **options})
     return "\n".join(line for block in split_blocks(markup) for line in block_lines(block, console, width))
 
 
@@ -80,3 +83,35 @@ def test_a_bar_in_code_or_a_formula_parts_no_cells() -> None:
 
 def test_a_word_too_long_for_its_cell_is_broken_and_not_cut() -> None:
     assert shown("| a | b |\n|---|---|\n| " + "x" * 90 + " | y |", 60).count("x") == 90
+
+
+@pytest.mark.parametrize("before, indent", [("", ""), ("- item\n", "  "), ("1. a\n   - b\n", "     "), ("> quoted\n", "> ")])
+@pytest.mark.parametrize("colours", [None, "truecolor"])
+def test_code_is_shown_as_it_can_be_copied(before: str, indent: str, colours: str | None) -> None:
+    code = "".join(f"{indent}{line}\n" for line in ["```python", *PYTHON.split("\n"), "```"])
+    text = re.sub(r"\x1b\[[\d;]*m", "", shown(before + code, 40, color_system=colours, force_terminal=True))
+    assert text.endswith(PYTHON) and len(text.replace(PYTHON, "").strip().splitlines()) == before.count("\n")
+
+
+def test_an_item_that_begins_with_code_keeps_its_number() -> None:
+    assert shown("7. ```\n   a\n   ```\n8. b") == "  7\na\n  8 b"
+
+
+@pytest.mark.parametrize(
+    "markup", [f"```python\n{PYTHON}\n```", "Use `x`.", "| a |\n|---|\n| `b` |", "[a](http://b)", "# c", "> d"]
+)
+def test_colours_are_the_terminals_own_and_leave_its_background(markup: str) -> None:
+    text = shown(markup, color_system="truecolor", force_terminal=True)
+    codes = {code for codes in re.findall(r"\x1b\[([\d;]*)m", text) for code in codes.split(";")}
+    assert codes <= {"0", "1", "2", "3", "4", "22", "32", "35", "36"}
+
+
+@pytest.mark.parametrize("markup", ["| a | b |\n|---|---|\n| c | d |", "# e", "- f", "```\ng\n```"])
+def test_lines_are_not_filled_with_blanks(markup: str) -> None:
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown(markup, color_system="truecolor", force_terminal=True))
+    assert [line for line in plain.splitlines() if line != line.rstrip() or not line] == []
+
+
+def test_code_is_found_wherever_it_stands() -> None:
+    assert code_blocks("a\n```\nb\n```\n- c\n  ~~~sh\n  d\te\n\n  f\n  ~~~\n\n    g\n") == ["b\n", "d\te\n\nf\n"]
+    assert code_blocks("Like this:\n\n    indented") == ["indented\n"]

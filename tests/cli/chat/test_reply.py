@@ -19,6 +19,8 @@ TEXTS = {
     "prose": "Some words that go on for a while, **bold ones** and `code` too, until the line is full.\n\nAnd more.\nA line.",
     "list": "Here:\n\n" + "\n".join(f"{n}. item number {n} of a long list, which may wrap" for n in range(1, 30)) + "\n\nDone.",
     "code": "See\n\n```python\n" + "\n".join(f"def f{n}(x):\n    return '{n}' * x" for n in range(25)) + "\n```\n\nThat was it.",
+    "long code": "See\n\n1. a\n   ```python\n" + "   x = f(" + "abcdefg " * 9 + ")\n   y = 1\n" * 9 + "   ```\n\nThat was it.",
+    "formulas": "So\n$$\n- a_1 &= b \\\\\n+ c\n$$\nand $a*b*c$ too.\n\n" + "- \\(x_1\\) *em*\n" * 9 + "\n$$\nno end\n\nend",
     "table": "| a | b |\n|---|---|\n| 1 | two |\n| three | 4 |\n\n# Heading\n\n> quoted\n> words\n\n- a\n- b\n  - c\n\n---\nend",
     "wide": "中文字符在這裡排成一行又一行，直到行尾。\n\nשלום עולם, مرحبا بالعالم\n\n- 🙂 🇩🇪 é ñ\n\n" + "日本語" * 40,
     "html": "<div>kept</div>\n\n[a link](http://x.y)\n\n[1]: http://source\n\ntext <b>x</b>",
@@ -74,10 +76,12 @@ def pieces(text: str, seed: int) -> list[str]:
 
 
 def at_once(text: str, columns: int) -> list[str]:
-    """What should be there in the end."""
+    """What should be there in the end. Lines of code may be longer than the terminal's, which breaks them."""
     console, lines = Console(force_terminal=True, color_system="truecolor"), []
     for block in split_blocks(text.strip("\n")):
-        lines += [""] * bool(lines) + [STYLE.sub("", line).rstrip() for line in block_lines(block, console, columns - 1)]
+        shown = [STYLE.sub("", line).rstrip() for line in block_lines(block, console, columns - 1)]
+        lines += [""] * bool(lines)
+        lines += [line[at : at + columns].rstrip() for line in shown for at in range(0, max(1, len(line)), columns)]
     return lines
 
 
