@@ -10,6 +10,41 @@ import pyte
 
 LONGEST = 60  # seconds to wait for a text
 PROMPT = "\x1b[?2004h"  # what prompt_toolkit begins with, wherever the prompt stands
+FIGURES = "tok/s"  # in the line below a reply
+
+# The chat, where a reply to "Go on" never ends, long messages are not read to their end, and the session does not come to an
+# end reading ahead after "What is a cycle?": there is always something to interrupt.
+SLOW = """
+import time
+from dflash_mlx.cli import main, render
+from dflash_mlx.cli.chat.conversation import Conversation
+from dflash_mlx.cli.chat.reply import LiveReply
+from dflash_mlx.conversation import session
+
+answer, reading, read_ahead = Conversation.answer, LiveReply.reading, session.read_ahead
+newest = ""
+
+def answer_on(self, text, *arguments):
+    global newest
+    newest = text
+    self.eos = getattr(self, "eos", self.pair.tokenizer.eos_token_ids)
+    self.pair.tokenizer.eos_token_ids = frozenset() if text == "Go on" else self.eos
+    return answer(self, text, *arguments)
+
+def read(self, done, total):
+    reading(self, done, total)
+    if "long" in newest:
+        time.sleep(100)
+
+def read_on(*arguments):
+    if newest == "What is a cycle?":
+        render.note("ahead")
+        time.sleep(100)
+    read_ahead(*arguments)
+
+Conversation.answer, LiveReply.reading, session.read_ahead = answer_on, read, read_on
+main()
+"""
 
 
 class Screen:

@@ -9,10 +9,11 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition
+from prompt_toolkit.enums import DEFAULT_BUFFER
+from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.history import History
 from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding import ConditionalKeyBindings, KeyBindings, KeyBindingsBase, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.output import create_output
 
@@ -177,7 +178,7 @@ class _Commands(Completer):
                 yield Completion(candidate, start_position=-len(word), display_meta=does)
 
 
-def _bindings(editing: Callable[[], bool]) -> KeyBindings:
+def _bindings(editing: Callable[[], bool]) -> KeyBindingsBase:
     bindings = KeyBindings()
 
     @bindings.add("enter")
@@ -200,4 +201,4 @@ def _bindings(editing: Callable[[], bool]) -> KeyBindings:
         else:
             event.app.exit(exception=KeyboardInterrupt, style="class:aborting")
 
-    return bindings
+    return ConditionalKeyBindings(bindings, has_focus(DEFAULT_BUFFER))  # in a search, prompt_toolkit's own apply

@@ -12,45 +12,11 @@ from pathlib import Path
 
 import pytest
 from fixture_data import DEMO
-from terminal import PROMPT, Chat
+from terminal import FIGURES, PROMPT, SLOW, Chat
 
-# The chat, where a reply to "Go on" never ends, long messages are not read to their end, and the session does not come to an
-# end reading ahead after "What is a cycle?": there is always something to interrupt.
-SLOW = """
-import time
-from dflash_mlx.cli import main, render
-from dflash_mlx.cli.chat.conversation import Conversation
-from dflash_mlx.cli.chat.reply import LiveReply
-from dflash_mlx.conversation import session
-
-answer, reading, read_ahead = Conversation.answer, LiveReply.reading, session.read_ahead
-newest = ""
-
-def answer_on(self, text, *arguments):
-    global newest
-    newest = text
-    self.eos = getattr(self, "eos", self.pair.tokenizer.eos_token_ids)
-    self.pair.tokenizer.eos_token_ids = frozenset() if text == "Go on" else self.eos
-    return answer(self, text, *arguments)
-
-def read(self, done, total):
-    reading(self, done, total)
-    if "long" in newest:
-        time.sleep(100)
-
-def read_on(*arguments):
-    if newest == "What is a cycle?":
-        render.note("ahead")
-        time.sleep(100)
-    read_ahead(*arguments)
-
-Conversation.answer, LiveReply.reading, session.read_ahead = answer_on, read, read_on
-main()
-"""
 ANCHOR = "The anchor is the newest token of the text."
-FIGURES = "tok/s"
 DEMO_CHAT = ("chat", "--model", "demo", "--block-size", "4")
-CTRL_C, CTRL_D, ALT_ENTER, UP = "\x03", "\x04", "\x1b\r", "\x1b[A"
+CTRL_C, CTRL_D, ALT_ENTER = "\x03", "\x04", "\x1b\r"
 
 
 def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
