@@ -80,18 +80,25 @@ class Screen:
 class Chat:
     """`dflash-mlx chat` on a terminal."""
 
-    def __init__(self, script: str, *arguments: str, columns: int = 80, rows: int = 24, **environment: str) -> None:
+    def __init__(
+        self, script: str, *arguments: str, columns: int = 80, rows: int = 24, shell: bool = False, **environment: str
+    ) -> None:
+        """shell: it is started from a shell, whose prompt is `shell$ `."""
+        command = [sys.executable, "-c", script, "chat", "--model", "demo", "--block-size", "4", *arguments]
         inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
         self.child = pexpect.spawn(
-            sys.executable,
-            ["-c", script, "chat", "--model", "demo", "--block-size", "4", *arguments],
+            *(("/bin/sh", ["-i"]) if shell else (command[0], command[1:])),
             dimensions=(rows, columns),
-            env={**inherited, "TERM": "xterm-256color", **environment},
+            env={**inherited, "TERM": "xterm-256color", "PS1": "shell$ ", "SCRIPT": script, **environment},
             encoding="utf-8",
             timeout=LONGEST,
         )
         self.screen = Screen(columns, rows, self.child.send)
         self._seen = 0
+        if shell:
+            command[2] = "$SCRIPT"
+            self.until("shell$ ")
+            self.child.send(" ".join(f'"{word}"' for word in command) + "\r")
 
     def say(self, text: str, *expected: str) -> str:
         """Types a line; returns what is written until these texts have come, and the next prompt."""

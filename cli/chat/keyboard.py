@@ -1,9 +1,7 @@
 """What the user types: several lines, the history of earlier chats, completion of commands."""
 
 import sys
-import termios
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
@@ -12,9 +10,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.history import History
-from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import ConditionalKeyBindings, KeyBindings, KeyBindingsBase, KeyPressEvent
-from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import create_output
 
 from dflash_mlx.tuning import user_cache
@@ -22,6 +19,7 @@ from dflash_mlx.tuning import user_cache
 from ..render import note
 from .conversation import SETTINGS
 from .slash import COMMANDS, WORDS
+from .terminal import TerminalInput
 
 KEPT, LONGEST = 1000, 10_000  # messages in the history, and characters of one
 
@@ -41,7 +39,9 @@ class Keyboard:
             complete_while_typing=Condition(lambda: self._prompt.default_buffer.text.startswith("/")),
             reserve_space_for_menu=5,
             key_bindings=_bindings(lambda: self._editing),
-            input=_Terminal(sys.stdin),
+            input_processors=[TabsProcessor(char1=" ", char2=" ")],
+            enable_suspend=True,
+            input=TerminalInput(sys.stdin),
             output=create_output(always_prefer_tty=True),  # stderr, where stdout is none
         )
 
@@ -61,7 +61,9 @@ class Keyboard:
 
     def choose(self, question: str, yes: str, no: str) -> bool:
         """Which of two words the user types, or begins to type; Ctrl-C and Ctrl-D are `no`."""
-        prompt: PromptSession[str] = PromptSession(question, input=self._prompt.input, output=self._prompt.output)
+        prompt: PromptSession[str] = PromptSession(
+            question, enable_suspend=True, input=self._prompt.input, output=self._prompt.output
+        )
         try:
             while not (word := prompt.prompt().strip().lower()) or not (yes.startswith(word) or no.startswith(word)):
                 note(f"Type {yes} or {no}.")
@@ -102,40 +104,6 @@ class Lines:
 
 def _question(editing: bool) -> str:
     return "edit> " if editing else "> "
-
-
-@contextmanager
-def silent_keys() -> Iterator[None]:
-    """Keeps what is typed meanwhile for the next prompt, unseen: it would stand in the middle of the reply. Ctrl-C works."""
-    if not _terminal_is_there():
-        yield
-        return
-    before, silent = termios.tcgetattr(sys.stdin), termios.tcgetattr(sys.stdin)
-    silent[3] &= ~termios.ECHO
-    termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
-    try:
-        yield
-    finally:
-        if _terminal_is_there():
-            termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
-
-
-class _Terminal(Vt100Input):
-    """A terminal's input that ends when the terminal is gone: prompt_toolkit itself would go on asking."""
-
-    def read_keys(self) -> list[KeyPress]:
-        keys = super().read_keys()
-        if not keys and not _terminal_is_there():
-            self.stdin_reader.closed = True
-        return keys
-
-
-def _terminal_is_there() -> bool:
-    try:
-        termios.tcgetattr(sys.stdin)
-    except (termios.error, OSError):
-        return False
-    return True
 
 
 class _Messages(History):

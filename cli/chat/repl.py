@@ -11,10 +11,11 @@ from dflash_mlx.errors import DFlashError, RequestError
 
 from .conversation import Conversation
 from .figures import advice, picture
-from .keyboard import Keyboard, Lines, silent_keys
+from .keyboard import Keyboard, Lines
 from .reply import Reply, without_markers
 from .screen import columns, tell
 from .slash import WORDS, help_text, nearest, parse
+from .terminal import drop_typed, ignore_ctrl_c, silent_keys
 
 if TYPE_CHECKING:
     from dflash_mlx import Chunk
@@ -30,7 +31,7 @@ class Repl:
         self._conversation, self._keyboard, self._new_reply = conversation, keyboard, new_reply
         self._draft = ""  # what stands at the next prompt already
         self._editing = False  # whether what comes next takes the place of the newest message
-        self._interrupted = False  # whether Ctrl-C came since the last line
+        self._interrupted = False  # whether Ctrl-C came at the prompt, and nothing since
         self._warned = False
 
     def run(self) -> None:
@@ -46,9 +47,10 @@ class Repl:
                     tell("Nothing is edited.")
                     continue
                 if self._interrupted:
+                    drop_typed()
                     raise typer.Exit(130) from None
                 self._interrupted = True
-                tell("Ctrl-C again leaves.")
+                tell("Ctrl-C again leaves; /save FILE keeps the conversation.")
                 continue
             self._interrupted = False
             try:
@@ -64,7 +66,7 @@ class Repl:
             except EOFError:
                 return
             except KeyboardInterrupt:
-                self._interrupted = True
+                tell("Stopped.")
         raise typer.Exit(1)  # neither another model could be loaded, nor the old one again
 
     def _say(self, text: str, edit: bool = False) -> None:
@@ -77,12 +79,12 @@ class Repl:
         reply = self._new_reply(conversation.capacity)
         chunks = conversation.answer(text, edit, reply.reading)
         last: Chunk | None = None
-        with silent_keys(), closing(chunks):
+        with silent_keys(reply.resumed), closing(chunks):
             try:
                 for last in chunks:
                     reply.add(last)
             except KeyboardInterrupt:
-                self._interrupted = True
+                ignore_ctrl_c()
             finally:
                 reply.finish(last.finish_reason or "cancelled" if last else "cancelled")
         if last:

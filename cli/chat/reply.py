@@ -30,6 +30,9 @@ class Reply(Protocol):
     def add(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
 
+    def resumed(self) -> None:
+        """Others have written to the terminal."""
+
     def finish(self, reason: str) -> None:
         """Ends the reply. reason: as in the last chunk."""
 
@@ -86,6 +89,10 @@ class LiveReply:
             self._draw(self._status())
             ended = time.perf_counter()
             self._next = ended + max(PAUSE, (ended - began) / SHARE)
+
+    def resumed(self) -> None:
+        """Others have written to the terminal: what may still change is drawn below that."""
+        self._screen.forget()
 
     def finish(self, reason: str) -> None:
         """Ends the reply."""
@@ -156,6 +163,9 @@ class PlainReply:
                 note(self._thought.summary())
             self._begun, self._line_open = True, not text.endswith("\n")
             write(text.translate(VISIBLE) if self._terminal else text)
+
+    def resumed(self) -> None:
+        """Changes nothing."""
 
     def finish(self, reason: str) -> None:
         """Ends the last line."""

@@ -46,6 +46,10 @@ class Screen:
         write(start + "".join(f"{line}\x1b[K\n" for line in stay) + NO_WRAP + "\x1b[K\n".join(change) + WRAP + "\x1b[J")
         self._lines, self._columns = lines, columns()
 
+    def forget(self) -> None:
+        """Leaves the lines as they are: the cursor stands elsewhere by now, at the start of a line."""
+        self._lines = []
+
     def _rows(self, line: str) -> int:
         """How many rows a line takes that was drawn before: a terminal that became narrower has broken it, as most do."""
         return max(1, -(-cell_len(STYLE.sub("", line)) // columns())) if columns() < self._columns else 1

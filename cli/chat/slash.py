@@ -64,8 +64,5 @@ def help_text(columns: int) -> str:
     for name, (takes, does) in COMMANDS.items():
         left = f"/{name} {takes}".strip()
         lines.append(f"{left:<26} {does}" if columns >= 90 else f"{left}\n  {does}")
-    keys = (
-        "Enter sends; Alt-Enter, or \\ before Enter, begins a new line. "
-        "Ctrl-C stops a reply and keeps what there is of it; once more, it leaves."
-    )
+    keys = "Enter sends; Alt-Enter, or \\ before Enter, begins a new line. Ctrl-C stops a reply and keeps what there is of it."
     return "\n".join([*lines, keys])
