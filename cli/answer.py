@@ -132,7 +132,7 @@ def summary(finish_reason: str, statistics: "Statistics") -> str:
     if statistics.cycles:  # none where the first token was the last
         parts.append(f"{statistics.tokens_per_second:.1f} tok/s")
         if statistics.mode_reason:
-            parts.append(statistics.mode_reason)
+            parts.append("plain: " * (statistics.mode == "plain") + statistics.mode_reason)
     if statistics.acceptance_by_position:
         parts.append(f"acceptance length {statistics.acceptance_length:.2f}")
         parts.append("block size " + ", ".join(f"{size} ({count}x)" for size, count in sorted(statistics.block_sizes.items())))

@@ -127,7 +127,7 @@ def read_ahead(cache: PrefixCache, text: list[int]) -> None:
 
 def _policy(drafter: DFlash | None, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
     if drafter is None:
-        return FixedBlockSize(1, "plain: no drafter was loaded")
+        return FixedBlockSize(1, "no drafter was loaded")
     if request.block_size is not None:
         return FixedBlockSize(request.block_size)
     # what is repeated must not depend on how long a cycle happened to take

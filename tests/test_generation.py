@@ -222,7 +222,7 @@ def test_a_drafter_of_trained_size_1_decodes_plainly_and_says_so(tmp_path: Path)
     config["dflash_config"]["block_size"] = 1
     (folder / "config.json").write_text(json.dumps(config))
     statistics = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=folder).generate([5, 6], max_tokens=4).statistics
-    assert (statistics.mode, statistics.mode_reason) == ("plain", "plain: block_size is 1")
+    assert (statistics.mode, statistics.mode_reason) == ("plain", "block_size is 1")
 
 
 def test_block_size_without_a_drafter_is_refused() -> None:
@@ -365,7 +365,7 @@ def test_where_speculation_cannot_pay_the_drafter_does_not_run(prompt: list[int]
     monkeypatch.setattr(pair.drafter, "inject", None)
     statistics = pair.generate(prompt, max_tokens=40).statistics
     assert statistics.block_sizes == {1: 39} and statistics.mode == "plain"
-    assert statistics.mode_reason == "plain: a cycle of 2 rows costs 2.1x a plain step on this machine"
+    assert statistics.mode_reason == "a cycle of 2 rows costs 2.1x a plain step on this machine"
     assert statistics.plain_tokens_per_second == pytest.approx(1.0)
 
 

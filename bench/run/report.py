@@ -130,7 +130,7 @@ def remarks(runs: Sequence[Run]) -> list[str]:
         [(kind, count)] = Counter(kinds).most_common(1)
         reason = of_size[kinds.index(kind)]
         if reason:
-            lines.append(f"block size {size}, {reason} ({count} of {len(of_size)} answers)")
+            lines.append(f"block size {size}: {reason} ({count} of {len(of_size)} answers)")
     return lines
 
 

@@ -93,7 +93,8 @@ def advice(replies: "Sequence[Statistics]", temperature: float, thought: float, 
     newest, rates = replies[-1], acceptance(replies)
     said = []
     if newest.cycles and newest.mode_reason:
-        said.append(f"The newest reply: {newest.mode_reason}.")
+        how = " was decoded plainly" if newest.mode == "plain" else ""
+        said.append(f"The newest reply{how}: {newest.mode_reason}.")
     if not drafter:
         said.append("Without a drafter nothing is saved: /model NAME DRAFTER loads one.")
     elif rates and rates[0] < 0.5 and temperature > 0:

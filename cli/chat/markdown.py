@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from ..render import RESET
+from ..answer import RESET
 from .grammar import parse
 from .screen import STYLE
 

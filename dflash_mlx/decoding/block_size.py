@@ -109,7 +109,7 @@ class FixedBlockSize:
         reason: why it is 1.
     """
 
-    def __init__(self, block_size: int, reason: str = "plain: block_size is 1") -> None:
+    def __init__(self, block_size: int, reason: str = "block_size is 1") -> None:
         self._block_size, self._reason = block_size, reason
         self._alarm = _Alarm()
 
@@ -237,13 +237,13 @@ class Policy:
         if self.plain_only or self._best_gain(seconds) <= WORTHWHILE:
             widths = range(2, self._trained + 1)
             width = max(widths, key=lambda w: w / seconds[w - 1])
-            return f"plain: a cycle of {width} rows costs {seconds[width - 1] / seconds[0]:.1f}x a plain step on this machine"
+            return f"a cycle of {width} rows costs {seconds[width - 1] / seconds[0]:.1f}x a plain step on this machine"
         needed = self._needed(seconds)
         easiest = int(np.argmin(needed)) + 1
         if not self._tried:
-            return f"plain: {needed.min()}% of the drafts would have to be kept for speculation to pay"
+            return f"{needed.min()}% of the drafts would have to be kept for speculation to pay"
         kept = (self._tokens_at[:, easiest] <= self._acceptance.tokens()[easiest] + 1e-9).sum() - 1
-        return f"plain: of the drafts only {kept}% are kept lately, {needed.min()}% would be needed"
+        return f"of the drafts only {kept}% are kept lately, {needed.min()}% would be needed"
 
     def plain_seconds(self, position: int) -> float:
         """What a plain cycle would take now."""

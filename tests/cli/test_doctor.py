@@ -257,7 +257,7 @@ def test_advice_follows_what_was_measured(run, monkeypatch):
     assert advice(0.011, 0.011).startswith("ok Speculation pays here. Exact verification costs no more than fast")
     assert "can still pay" in advice(0.011, 0.014)
     assert "use --verify fast" in advice(0.011, 0.08)
-    assert "Speculation hardly pays here (plain: " in advice(0.08, 0.08)
+    assert "Speculation hardly pays here (a cycle of " in advice(0.08, 0.08)
 
 
 def test_exact_verification_that_is_not_exact_fails_the_command(run, monkeypatch):

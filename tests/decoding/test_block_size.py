@@ -307,7 +307,7 @@ def test_a_block_cut_short_is_recorded_as_what_it_was() -> None:
 def test_plain_by_cost_is_explained_by_the_cost() -> None:
     policy = Policy(Costs([(1, 0, 0.04), (4, 0, 0.156)]), 4)
     assert policy.plain_only and policy.next(0) == 1
-    assert policy.reason == "plain: a cycle of 4 rows costs 3.9x a plain step on this machine"
+    assert policy.reason == "a cycle of 4 rows costs 3.9x a plain step on this machine"
 
 
 def test_plain_by_acceptance_is_explained_by_the_acceptance() -> None:
@@ -316,7 +316,7 @@ def test_plain_by_acceptance_is_explained_by_the_acceptance() -> None:
         policy.next(cycle)
         policy.record(2, cycle % 8 == 0, 1.35, cycle)
     assert policy.next(30) == 1
-    assert policy.reason and policy.reason.startswith("plain: of the drafts only 1")
+    assert policy.reason and policy.reason.startswith("of the drafts only 1")
     assert policy.reason.endswith("% are kept lately, 38% would be needed")
 
 
@@ -353,4 +353,4 @@ def test_a_fixed_block_size_is_obeyed() -> None:
     assert {step.rows for step in steps[:-6]} == {6}
     assert policy.reason is None and policy.plain_seconds(10) is None
     assert not policy.plain_only and FixedBlockSize(1).plain_only
-    assert FixedBlockSize(1).reason == "plain: block_size is 1"
+    assert FixedBlockSize(1).reason == "block_size is 1"

@@ -32,14 +32,14 @@ def test_rates_follow_from_the_cycles() -> None:
 def test_nothing_generated_gives_zeros_not_errors() -> None:
     figures = Recorder(3).statistics(after(reads=0), FixedBlockSize(1))
     assert (figures.generated_tokens, figures.acceptance_length, figures.tokens_per_second) == (0, 0.0, 0.0)
-    assert (figures.mode, figures.mode_reason) == ("plain", "plain: block_size is 1")
+    assert (figures.mode, figures.mode_reason) == ("plain", "block_size is 1")
 
 
 def test_plain_speed_is_the_policys_estimate_where_there_is_one() -> None:
     policy = Policy(Costs([(1, 0, 0.5), (8, 0, 9.0), (1, 1000, 0.75)]), 8)
     figures = Recorder(3).statistics(after(reads=0), policy)
     assert figures.plain_tokens_per_second == pytest.approx(1 / 0.75)
-    assert figures.mode == "plain" and figures.mode_reason is not None and figures.mode_reason.startswith("plain: ")
+    assert figures.mode == "plain" and figures.mode_reason is not None and "plain: " not in figures.mode_reason
 
 
 def test_drafts_behind_a_stop_do_not_count_as_tried() -> None:

@@ -141,12 +141,12 @@ def test_a_summarys_record_is_flat_and_its_figures_are_named() -> None:
 
 
 def test_remarks_tell_of_answers_without_speed_and_of_the_commonest_reason() -> None:
-    reasons = ["plain: 96% would be needed", "plain: 97% would be needed", None]
+    reasons = ["96% would be needed", "97% would be needed", None]
     runs = [replace(RUN, answer=ANSWER._replace(mode_reason=reason)) for reason in reasons]
-    short = ANSWER._replace(token_ids=(5,), mode_reason="plain: block_size is 1")
+    short = ANSWER._replace(token_ids=(5,), mode_reason="block_size is 1")
     runs += [replace(RUN, way=RUN.way.plain, answer=short)]
     assert remarks(runs) == [
         "answers of one token, which have no speed: 1 of 4",
-        "block size 4, plain: 96% would be needed (2 of 3 answers)",
+        "block size 4: 96% would be needed (2 of 3 answers)",
     ]
     assert remarks([RUN]) == []

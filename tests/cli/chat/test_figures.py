@@ -73,8 +73,8 @@ def test_acceptance_is_weighed_by_the_cycles_that_drafted_so_far():
         ({}, 0.0, 0.0, True, "3.0 times as fast as plain decoding"),
         ({"acceptance_by_position": [0.4]}, 1.0, 0.0, True, "/set temperature 0"),
         ({"acceptance_by_position": [0.1]}, 0.0, 0.0, True, "another drafter"),
-        ({"mode_reason": "plain: no drafter was loaded"}, 0.0, 0.0, False, "/model NAME DRAFTER"),
-        ({"mode_reason": "plain: because"}, 0.0, 0.0, True, "plain: because"),
+        ({"mode_reason": "no drafter was loaded"}, 0.0, 0.0, False, "/model NAME DRAFTER"),
+        ({"mode_reason": "because"}, 0.0, 0.0, True, "because"),
         ({}, 0.0, 0.8, True, "80% of what was generated is thinking: /think off"),
     ],
 )
