@@ -20,7 +20,7 @@ from dflash_mlx.errors import RequestError
 from dflash_mlx.generation import Chunk, Generation, generate_stream
 from dflash_mlx.loading.memory import Need, available
 from dflash_mlx.loading.memory import check as check_memory
-from dflash_mlx.request import Options, check_options, check_verify, new_request
+from dflash_mlx.request import Options, check_options, check_template_options, check_verify, new_request
 from dflash_mlx.targets import Target
 from dflash_mlx.text import Prompt, Tokenizer
 from dflash_mlx.tuning import calibration
@@ -131,10 +131,11 @@ class Pair:
             template: further variables of the chat template.
 
         Raises:
-            RequestError: there is no such file, it was saved with another pair, or a variable is none of a template.
+            RequestError: there is no such file, it was saved with another pair, or the template does not have a variable.
             CheckpointError: the file is damaged, or none of ours.
             MemoryBudgetError: what it holds does not fit into this machine's memory.
         """
+        check_template_options(system, thinking)
         cache = PrefixCache(self._checkpoint_bytes if checkpoint_bytes is None else checkpoint_bytes)
         saved = prefix_file.Conversation([], {}) if load is None else self._load(load, cache)
         variables = saved.template | ({} if thinking is None else {"enable_thinking": thinking}) | template

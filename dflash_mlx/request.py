@@ -123,17 +123,27 @@ def _encoded(tokenizer: Tokenizer, prompt: Prompt, raw: bool, system: str | None
     """The prompt's ids, with what goes with it through the chat template."""
     if raw and not isinstance(prompt, str):
         raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
-    messages: list[Any] = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
-    given = [name for name, value in (("system", system), ("thinking", thinking)) if value is not None]
-    if given and (raw or not all(isinstance(message, dict) for message in messages)):
-        raise RequestError(f"{given[0]} needs the chat template.", "Give text or messages as prompt, and leave raw out.")
-    if system is not None:
+    check_template_options(system, thinking)
+    messages: Any = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    if system is not None or thinking is not None:
+        if raw or (isinstance(messages, Sequence) and not all(isinstance(message, dict) for message in messages)):
+            name = "thinking" if system is None else "system"
+            raise RequestError(f"{name} needs the chat template.", "Give text or messages as prompt, and leave raw out.")
+    if system is not None and isinstance(messages, Sequence):
         if any(message.get("role") == "system" for message in messages):
             raise RequestError("the messages have a system message already.", "Leave system out, or take it from the messages.")
         prompt = [{"role": "system", "content": system}, *messages]
     variables = {} if thinking is None else {"enable_thinking": thinking}
     tokenizer.check_template(variables)
     return tokenizer.encode(prompt, raw, **variables)
+
+
+def check_template_options(system: object, thinking: object) -> None:
+    """Raises RequestError for a system message that is not text, and for thinking that is neither wanted nor not."""
+    if not isinstance(system, str | None):
+        raise RequestError(f"system {system!r} is not text.", "Give the system message as text, or leave it out.")
+    if not isinstance(thinking, bool | None):
+        raise RequestError(f"thinking {thinking!r} is not True or False.", "Use thinking=True, thinking=False, or leave it out.")
 
 
 def check_block_size(block_size: int, drafter: DFlash | None) -> None:
