@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.history import History
@@ -17,8 +15,7 @@ from prompt_toolkit.output import create_output
 from dflash_mlx.tuning import user_cache
 
 from ..render import note
-from .conversation import SETTINGS
-from .slash import COMMANDS, WORDS
+from .completion import CommandCompleter
 from .terminal import TerminalInput
 
 KEPT, LONGEST = 1000, 10_000  # messages in the history, and characters of one
@@ -34,7 +31,7 @@ class Keyboard:
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
             history=_Messages(),
-            completer=_Commands(),
+            completer=CommandCompleter(),
             # room for the list of completions is kept free only then
             complete_while_typing=Condition(lambda: self._prompt.default_buffer.text.startswith("/")),
             reserve_space_for_menu=5,
@@ -125,25 +122,6 @@ class _Messages(History):
     def _kept(self) -> list[str]:
         kept = user_cache.read(self.file)
         return [text for text in kept if isinstance(text, str)] if isinstance(kept, list) else []
-
-
-class _Commands(Completer):
-    """Completes commands, and what some of them take."""
-
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """What the word before the cursor could become."""
-        text = document.text_before_cursor
-        first, blank, word = text.partition(" ")
-        if not text.startswith("/"):
-            return
-        if not blank:
-            words, word = tuple(f"/{name}" for name in COMMANDS), first
-        else:
-            words = {"/think": WORDS["think"], "/set": SETTINGS}.get(first, ())
-        for candidate in words:
-            if candidate.startswith(word):
-                does = COMMANDS[candidate[1:]][1] if not blank else ""
-                yield Completion(candidate, start_position=-len(word), display_meta=does)
 
 
 def _bindings(editing: Callable[[], bool]) -> KeyBindingsBase:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from dflash_mlx import RequestError, Statistics
+from dflash_mlx.cli.chat.commands import Commands
 from dflash_mlx.cli.chat.figures import acceptance, advice, picture, status_line
-from dflash_mlx.cli.chat.repl import Repl
 from dflash_mlx.cli.chat.slash import COMMANDS, help_text, parse
 
 REPLY = Statistics(
@@ -101,4 +101,4 @@ def test_a_wrong_command_gets_a_sentence_and_a_way_out(line, says):
 def test_every_command_is_obeyed_and_explained():
     for name in COMMANDS:
         assert f"/{name}" in help_text(40)
-        assert name == "quit" or callable(getattr(Repl, f"_{name}"))
+        assert name == "quit" or callable(getattr(Commands, name))

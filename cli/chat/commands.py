@@ -1,0 +1,108 @@
+"""What the commands of a chat do."""
+
+import sys
+from collections.abc import Callable
+
+from dflash_mlx.errors import RequestError
+
+from .conversation import Conversation
+from .figures import advice, picture
+from .reply import without_markers
+from .screen import columns, tell
+from .slash import WORDS, help_text, nearest
+
+
+class Commands:
+    """A method for each name in `slash.COMMANDS` but `quit`, called with what stands behind the name; what it does stands there."""
+
+    def __init__(self, conversation: Conversation, say: Callable[[str, bool], None], put: Callable[[str, bool], None]) -> None:
+        """
+        Args:
+            say: says something to the model; True: instead of the newest message.
+            put: puts a message at the next prompt; True: it will take the place of the newest one.
+        """
+        self._conversation, self._say, self._put = conversation, say, put
+
+    def help(self, argument: str) -> None:
+        tell(help_text(columns()))
+
+    def retry(self, argument: str) -> None:
+        self._say(self._conversation.newest(), True)
+
+    def edit(self, text: str) -> None:
+        if text:
+            self._say(text, True)
+        else:
+            self._put(self._conversation.newest(), True)
+
+    def undo(self, argument: str) -> None:
+        self._put(self._conversation.session.undo(), False)
+        tell("Taken back; it stands at the prompt.")
+
+    def clear(self, argument: str) -> None:
+        self._conversation.clear()
+        tell("Started anew.")
+
+    def system(self, text: str) -> None:
+        session = self._conversation.session
+        if text:
+            session.system = None if text == "none" else text
+        tell(f"system message: {session.system}" if session.system else "There is no system message.")
+
+    def think(self, word: str) -> None:
+        if word == "show":
+            tell(without_markers(self._conversation.last_thought()) or "The newest reply has no thinking.")
+        elif word in ("on", "off"):
+            self._conversation.think(word == "on")
+            tell(f"The model {'thinks' if word == 'on' else 'does not think'} before it answers, from the next message on.")
+        else:
+            near = nearest(word, WORDS["think"])
+            raise RequestError(
+                f"/think {word} is not known." if word else "/think needs a word.",
+                (f"Did you mean /think {near}? " if near else "") + "There are /think on, /think off and /think show.",
+            )
+
+    def set(self, argument: str) -> None:
+        name, value = (*argument.split(maxsplit=1), "", "")[:2]
+        if value:
+            self._conversation.set(name, value)
+        for shown in [name] if name else self._conversation.settings:
+            tell(f"{shown} {self._conversation.setting(shown)}")
+
+    def stats(self, argument: str) -> None:
+        conversation = self._conversation
+        if not conversation.replies:
+            raise RequestError("there was no reply yet.", "Say something first.")
+        replies = list(conversation.replies)
+        tell(picture(replies, columns(), ascii_only=not _unicode()))
+        temperature, drafter = conversation.settings["temperature"], conversation.pair.drafter is not None
+        for sentence in advice(replies, temperature, conversation.thought / max(1, conversation.generated), drafter):
+            tell(sentence)
+
+    def save(self, path: str) -> None:
+        self._conversation.save(path)
+        tell(f"Kept in {path}.")
+
+    def load(self, path: str) -> None:
+        self._conversation.open(path)
+        turns = sum(message["role"] == "user" for message in self._conversation.session.messages)
+        tell(f"{turns} turn{'s' * (turns != 1)} from {path}.")
+
+    def model(self, argument: str) -> None:
+        conversation = self._conversation
+        if argument:
+            name, drafter = (*argument.split(maxsplit=1), "auto", "")[:2]
+            before = conversation.settings["block_size"]
+            conversation.change_model(name, None if drafter == "none" else drafter)
+            if (block_size := conversation.settings["block_size"]) != before:
+                tell(f"block_size {block_size}, no longer {before}")
+        tell(conversation.title)
+
+
+def _unicode() -> bool:
+    """Whether the terminal's encoding knows what bars are made of."""
+    try:
+        "█".encode(sys.stderr.encoding)
+        return True
+    except UnicodeEncodeError:
+        return False
