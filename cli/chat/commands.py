@@ -5,15 +5,17 @@ from collections.abc import Callable
 
 from dflash_mlx.errors import RequestError
 
+from . import clipboard
 from .conversation import Conversation
 from .figures import advice, picture
+from .markdown import code_blocks
 from .reply import without_markers
 from .screen import columns, tell
 from .slash import WORDS, help_text, nearest
 
 
 class Commands:
-    """A method for each name in `slash.COMMANDS` but `quit`, called with what stands behind the name; what it does stands there."""
+    """Methods named as in `slash.COMMANDS`, where it stands what they do; their argument is what was typed behind the name."""
 
     def __init__(self, conversation: Conversation, say: Callable[[str, bool], None], put: Callable[[str, bool], None]) -> None:
         """
@@ -51,7 +53,7 @@ class Commands:
 
     def think(self, word: str) -> None:
         if word == "show":
-            tell(without_markers(self._conversation.last_thought()) or "The newest reply has no thinking.")
+            tell(without_markers(self._conversation.newest_reply()[0]) or "The newest reply has no thinking.")
         elif word in ("on", "off"):
             self._conversation.think(word == "on")
             tell(f"The model {'thinks' if word == 'on' else 'does not think'} before it answers, from the next message on.")
@@ -69,6 +71,19 @@ class Commands:
         for shown in [name] if name else self._conversation.settings:
             tell(f"{shown} {self._conversation.setting(shown)}")
 
+    def copy(self, number: str) -> None:
+        reply = self._conversation.newest_reply()[1].strip("\n")
+        if not reply:
+            raise RequestError("there is no reply to copy.", "Say something first.")
+        what, blocks = "the newest reply", code_blocks(reply)
+        if number:
+            if not number.isdecimal() or not 0 < int(number) <= len(blocks):
+                there = f"It has {len(blocks)}, counted from 1." if blocks else "It has none: /copy alone copies the reply."
+                raise RequestError(f"the newest reply has no code block {number}.", there)
+            what, reply = f"code block {number}", blocks[int(number) - 1].rstrip("\n")
+        clipboard.copy(reply)
+        tell(f"Copied {what}, {counted(reply.count(chr(10)) + 1, 'line')}.")
+
     def stats(self, argument: str) -> None:
         conversation = self._conversation
         if not conversation.replies:
@@ -85,8 +100,7 @@ class Commands:
 
     def load(self, path: str) -> None:
         self._conversation.open(path)
-        turns = sum(message["role"] == "user" for message in self._conversation.session.messages)
-        tell(f"{turns} turn{'s' * (turns != 1)} from {path}.")
+        tell(f"{counted(self._conversation.turns, 'turn')} from {path}.")
 
     def model(self, argument: str) -> None:
         conversation = self._conversation
@@ -97,6 +111,11 @@ class Commands:
             if (block_size := conversation.settings["block_size"]) != before:
                 tell(f"block_size {block_size}, no longer {before}")
         tell(conversation.title)
+
+
+def counted(number: int, noun: str) -> str:
+    """As in "1 turn" and "2 turns"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _unicode() -> bool:

@@ -110,7 +110,7 @@ class Conversation:
         dropped, most = 0, min(self._longest_prompt, self.capacity * 3 // 4)
         with suppress(RequestError):  # there is no older one
             while self.session.prompt_tokens(text, edit) > most:
-                if edit or sum(message["role"] == "user" for message in self.session.messages) > 1:
+                if edit or self.turns > 1:
                     self.session.drop_oldest()
                 else:
                     self.session.undo()
@@ -139,10 +139,15 @@ class Conversation:
         """Tokens that the newest reply and its prompt take."""
         return self.replies[-1].prompt_tokens + self.replies[-1].generated_tokens if self.replies else 0
 
-    def last_thought(self) -> str:
-        """The thinking in the newest reply, markers included."""
+    @property
+    def turns(self) -> int:
+        """How many messages of the user there are."""
+        return sum(message["role"] == "user" for message in self.session.messages)
+
+    def newest_reply(self) -> tuple[str, str]:
+        """The newest reply: its thinking, markers included, and its answer. Both are empty where there is none."""
         replies = [message["content"] for message in self.session.messages if message["role"] == "assistant"]
-        return Thinking(False).add(replies[-1], last=True)[0] if replies else ""
+        return Thinking(False).add(replies[-1], last=True) if replies else ("", "")
 
     def newest(self) -> str:
         """The user's newest message. Raises RequestError where there is none."""

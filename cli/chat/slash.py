@@ -16,6 +16,7 @@ COMMANDS = {
     "system": ("[TEXT]", "show or change the system message; none: no system message"),
     "think": ("[on|off|show]", "whether the model thinks first; show: what it thought last"),
     "set": ("[NAME VALUE]", "show or change the settings"),
+    "copy": ("[N]", "copy the newest reply, or the code block N in it"),
     "stats": ("", "how the replies went, as a picture"),
     "save": ("FILE", "keep the conversation, and all that was read of it"),
     "load": ("FILE", "go on with a conversation that was kept"),

@@ -203,10 +203,10 @@ def test_a_conversation_in_a_folder_that_is_missing_is_a_wrong_name(shared: Conv
 def test_thinking_can_be_switched_on_in_the_middle(shared: Conversation) -> None:
     shared.think(True)
     say(shared, "What is 3 + 4?")
-    assert shared.last_thought().startswith("<think>") and shared.thought > 0
+    assert shared.newest_reply()[0].startswith("<think>") and shared.thought > 0
     shared.think(False)
     say(shared, QUESTION)
-    assert not shared.last_thought()
+    assert not shared.newest_reply()[0] and "anchor" in shared.newest_reply()[1]
 
 
 def test_old_turns_go_when_the_context_is_full(small: Conversation) -> None:
