@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dflash_mlx.errors import RequestError
+
 from .render import Progress, folded, note, write
 
 if TYPE_CHECKING:
@@ -14,7 +16,13 @@ if TYPE_CHECKING:
 
 convert = typer.Typer(no_args_is_help=True, help="Convert published weights to MLX, 4 bits by default, and check the result.")
 
-Source = Annotated[str, typer.Argument(metavar="SRC", help="A folder, or a Hub id like owner/model or owner/model@revision.")]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SRC",
+        help="A folder (also one with target/ and drafter/), a Hub id like owner/model or owner/model@revision, or demo.",
+    ),
+]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder to make.", show_default=False)]
 Bits = Annotated[
     int | None, typer.Option(metavar="2..8", help="Bits of a weight: 2, 3, 4, 5, 6 or 8. Default: 4.", show_default=False)
@@ -85,7 +93,9 @@ def drafter(
     target: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Its target, to compare acceptance lengths with: a folder or a Hub id.", show_default=False
+            metavar="NAME",
+            help="Its target, to compare acceptance lengths with: a folder, a Hub id, or demo.",
+            show_default=False,
         ),
     ] = None,
     bits: Bits = None,
@@ -123,6 +133,8 @@ def pair(
     as_json: AsJson = False,
 ) -> None:
     """Convert a target and its drafter into DIR/target and DIR/drafter."""
+    if drafter == "none":
+        raise RequestError("--drafter none leaves no pair to convert.", "Drop it, or convert the target alone.")
     _run("convert_pair", locals())
 
 

@@ -38,7 +38,7 @@ def convert_target(source: str | Path, output: str | Path, **options: Unpack[Opt
     """Converts a target. Holds one tensor and one file of the result at a time; but MLX reads a GGUF file whole.
 
     Args:
-        source: a folder or a Hub id ("owner/model", "owner/model@revision").
+        source: a folder, also one that holds `target/` and `drafter/`, or a Hub id ("owner/model", "owner/model@revision").
         output: the folder to make.
         options: see `Options`.
 
@@ -62,7 +62,7 @@ def convert_drafter(
     if options.get("max_kl") is not None:
         raise RequestError("a drafter alone has no logits to limit the divergence of.", "Leave out max_kl.")
     goal, recipe = read_options(output, options)
-    folder = resolve(source, _downloading(options))
+    folder = resolve(source, _downloading(options), "drafter")
     with_target = resolve(target, _downloading(options)).resolve() if target is not None else None
     if with_target:
         check_made_for(load_target(with_target, lazy=True), folder)

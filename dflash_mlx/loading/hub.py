@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from huggingface_hub import HfApi, constants, get_cached_repo_tree, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import (
@@ -48,9 +48,9 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
     """Finds the folders of a pair, downloading what is not on this machine.
 
     Args:
-        target: "demo", a model's folder, a folder that holds `target/` and `drafter/`, or a Hub id.
-        drafter: a folder or a Hub id; "auto": the one in the folder's own `drafter/`, else the one known to be made for
-            it; None: none.
+        target: as in `resolve`.
+        drafter: as in `resolve`; "auto": the one in the target's own folder `drafter/`, else the one known to be made for it;
+            None: none.
         downloading: as in `resolve`.
 
     Raises:
@@ -59,20 +59,18 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
     """
     folder = _folder(target)
     own = folder / "drafter" if folder else None
-    if folder and (folder / "target" / "config.json").is_file():
-        folder = folder / "target"
     # The drafter first: if it cannot be had, that shows before the many gigabytes of the target arrive.
     if drafter is None:
         drafter_folder = None
     elif str(drafter) != "auto":
-        drafter_folder = _demo() / "drafter" if str(drafter) == DEMO else resolve(drafter, downloading)
+        drafter_folder = resolve(drafter, downloading, "drafter")
     elif own and own.is_dir():
         drafter_folder = own
     else:
         if folder:  # what is wrong with the target itself comes first
-            check_target(folder)
+            check_target(resolve(folder))
         drafter_folder = _known_drafter(target, downloading)
-    return PairFolders(folder or resolve(target, downloading), drafter_folder)
+    return PairFolders(resolve(target, downloading), drafter_folder)
 
 
 def _known_drafter(target: str | Path, downloading: Downloading | None) -> Path:
@@ -85,22 +83,27 @@ def _known_drafter(target: str | Path, downloading: Downloading | None) -> Path:
         raise type(error)(f"the drafter for {target} is not available: {error.message}", hint) from error
 
 
-def resolve(name: str | Path, downloading: Downloading | None = None) -> Path:
+def resolve(name: str | Path, downloading: Downloading | None = None, part: Literal["target", "drafter"] = "target") -> Path:
     """The folder of a model: itself, or its snapshot in the Hub cache, downloaded if need be.
 
     A complete snapshot in the cache is used as it is, without asking the Hub. An interrupted download goes on with the
     files that are missing.
 
     Args:
-        name: a folder, or a Hub id: "owner/model", or "owner/model@revision" with a branch, a tag or a commit.
+        name: a folder, one that holds `target/` and `drafter/`, "demo", the embedded one of these, or a Hub id: "owner/model",
+            or "owner/model@revision" with a branch, a tag or a commit.
         downloading: called before a download with the Hub id and the bytes to come. huggingface_hub shows its own
             progress meanwhile.
+        part: which of the two is wanted.
 
     Raises:
         ModelNotFoundError: no such folder, no such repository, no access, or no connection.
         MemoryBudgetError: the disk has no room for it.
     """
-    return _folder(name) or cached(str(name)) or _download(str(name), downloading)
+    folder = _folder(name)
+    if folder and (folder / part / "config.json").is_file():
+        return folder / part
+    return folder or cached(str(name)) or _download(str(name), downloading)
 
 
 def cached(name: str) -> Path | None:

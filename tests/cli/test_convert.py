@@ -64,6 +64,22 @@ def test_a_drafter_is_measured_with_its_target(run, tmp_path):
     assert code == 0 and "acceptance length after" in out
 
 
+MADE = ("target", "drafter", "pair/target", "pair/drafter")
+
+
+@pytest.mark.parametrize("name", ["demo", str(DEMO)])
+def test_a_pairs_name_serves_every_command(run, tmp_path, name):
+    for command, *options in (("target",), ("drafter", "--target", name), ("pair", "--drafter", name)):
+        assert run("convert", command, name, "-o", str(tmp_path / command), "--no-check", *options).code == 0
+    made = [json.loads((tmp_path / folder / "config.json").read_text()) for folder in MADE]
+    assert [config["architectures"] for config in made] == 2 * [["Qwen3_5ForCausalLM"], ["DFlash2DraftModel"]]
+
+
+def test_a_pair_without_a_drafter_is_not_a_pair(run, tmp_path):
+    code, out, err = run("convert", "pair", "demo", "-o", str(tmp_path / "pair"), "--drafter", "none")
+    assert (code, out) == (2, "") and "--drafter none leaves no pair to convert" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

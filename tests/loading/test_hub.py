@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from fake_hub import FakeHub, serving
+from fixture_data import DEMO
 from huggingface_hub import constants
 from huggingface_hub.utils import disable_progress_bars, enable_progress_bars
 
@@ -249,6 +250,15 @@ def test_the_drafter_beside_the_target_comes_before_the_known_one(hub, tmp_path)
         (pair / part).mkdir(parents=True)
         (pair / part / "config.json").write_text("{}")
     assert resolve_pair(pair, "auto") == (pair / "target", pair / "drafter")
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize("name", ["demo", str(DEMO)])
+def test_a_pairs_name_stands_for_either_part_of_it_wherever_one_is_wanted(hub, name):
+    target, drafter = DEMO / "target", DEMO / "drafter"
+    assert (resolve(name), resolve(name, part="drafter")) == (target, drafter)
+    assert resolve_pair(name, "auto") == resolve_pair(target, name) == resolve_pair(name, drafter) == (target, drafter)
+    assert resolve(target, part="drafter") == target, "a model's folder is what it is"
     assert hub.asked == []
 
 
