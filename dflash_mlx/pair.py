@@ -17,10 +17,18 @@ from dflash_mlx.decoding.sampling import Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
-from dflash_mlx.generation import Chunk, Generation, generate_stream
+from dflash_mlx.generation import (
+    Chunk,
+    Generation,
+    Options,
+    check_options,
+    check_template_options,
+    check_verify,
+    generate_stream,
+    new_request,
+)
 from dflash_mlx.loading.memory import Need, available
 from dflash_mlx.loading.memory import check as check_memory
-from dflash_mlx.request import Options, check_options, check_template_options, check_verify, new_request
 from dflash_mlx.targets import Target
 from dflash_mlx.text import Prompt, Tokenizer
 from dflash_mlx.tuning import calibration

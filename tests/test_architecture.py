@@ -17,10 +17,9 @@ LAYERS = (
     ("pair",),
     ("conversation",),
     ("loading", "tuning", "generation", "training"),
-    ("request",),
     ("decoding",),
     ("targets", "drafters", "text"),
-    ("kernels", "checkpoint", "answer"),
+    ("kernels", "checkpoint"),
     ("errors",),
 )
 LEVEL = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}

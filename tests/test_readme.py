@@ -29,7 +29,7 @@ def test_options_of_generate_are_those_in_the_table():
 
 
 def test_modules_that_the_documents_run_are_there():
-    run = {module for text in DOCUMENTS for module in re.findall(r"python -m (dflash_mlx(?:\.\w+)*)", text)}
+    run = {module for text in DOCUMENTS for module in re.findall(r"python -m (dflash_mlx(?:\.\w+)+)", text)}
     sources = {path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "bench").rglob("*.py")}
     places = {module: module.removeprefix("dflash_mlx.").replace(".", "/") for module in run}
     assert run and {module for module, place in places.items() if not {place, f"{place}/__main__"} & sources} == set()

@@ -20,8 +20,8 @@ from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import NO_DRAFT, Checkpoint, TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
+from dflash_mlx.generation import check_block_size
 from dflash_mlx.pair import Pair
-from dflash_mlx.request import check_block_size
 from dflash_mlx.targets.transformer import TransformerTarget
 from dflash_mlx.tuning.calibration import TimedBlockSize
 from dflash_mlx.tuning.whole_cycles import synthetic_prompt

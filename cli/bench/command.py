@@ -158,7 +158,7 @@ def _prepare(
     """Loads the pair and has it read the prompts: what cannot be measured is found now."""
     import dflash_mlx
     from dflash_mlx.bench.run.questions import read_questions
-    from dflash_mlx.request import check_block_size
+    from dflash_mlx.generation import check_block_size
 
     with Progress(quiet=False, time_left=True) as progress:
         pair = dflash_mlx.load(name, **loading, progress=progress.loading)

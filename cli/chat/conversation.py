@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dflash_mlx.answer import Thinking
 from dflash_mlx.conversation import prefix_file, tensor_file
 from dflash_mlx.errors import DFlashError, MemoryBudgetError, RequestError
+from dflash_mlx.text import Thinking
 
 from ..options import SAMPLING
 from .slash import nearest

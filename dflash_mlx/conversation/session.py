@@ -6,14 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from dflash_mlx.answer import THINKING, closed
 from dflash_mlx.conversation import prefix_file
 from dflash_mlx.decoding.device import Device, Turns
 from dflash_mlx.decoding.prefix_cache import PrefixCache, common_length
 from dflash_mlx.errors import RequestError
-from dflash_mlx.generation import Chunk, read_ahead
-from dflash_mlx.request import Options, check_options
-from dflash_mlx.text import Tokenizer
+from dflash_mlx.generation import Chunk, Options, check_options, read_ahead
+from dflash_mlx.text import THINKING, Tokenizer, closed
 
 Message = dict[str, str]
 

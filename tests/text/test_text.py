@@ -11,9 +11,8 @@ from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tok
 from tokenizers import Tokenizer as Reference
 from transformers import AutoTokenizer
 
-from dflash_mlx.answer import StopTexts, TextStream, Thinking
 from dflash_mlx.errors import CheckpointError, RequestError
-from dflash_mlx.text import Tokenizer
+from dflash_mlx.text import StopTexts, TextStream, Thinking, Tokenizer
 
 FOLDER = CHECKPOINTS / "target_qwen3_5"
 TEXTS = [

@@ -11,9 +11,9 @@ import tokenizers
 from transformers import PreTrainedTokenizerFast
 from transformers.utils.chat_template_utils import render_jinja_template
 
-from dflash_mlx.answer import THINKING, TextStream
 from dflash_mlx.checkpoint import read_config, read_json
 from dflash_mlx.errors import CheckpointError, ModelNotFoundError, RequestError
+from dflash_mlx.text.answer import THINKING, TextStream
 
 PIECES = 512  # of rendered prompts whose ids are kept: a conversation's messages are rendered again in every turn
 

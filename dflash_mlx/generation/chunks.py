@@ -9,7 +9,6 @@ from typing import Literal
 import mlx.core as mx
 from mlx_lm.utils import maybe_set_recommended_wired_limit
 
-from dflash_mlx.answer import StopTexts, Thinking
 from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle, run
@@ -18,9 +17,9 @@ from dflash_mlx.decoding.prefix_cache import PrefixCache
 from dflash_mlx.decoding.sampling import Sampler
 from dflash_mlx.decoding.statistics import Recorder, Statistics
 from dflash_mlx.drafters import DFlash
-from dflash_mlx.request import Request
+from dflash_mlx.generation.request import Request
 from dflash_mlx.targets import Target
-from dflash_mlx.text import Tokenizer
+from dflash_mlx.text import StopTexts, Thinking, Tokenizer
 
 FinishReason = Literal["stop", "length", "cancelled"]
 
