@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import mlx.core as mx
 
 from dflash_mlx.checkpoint import Weights, read_config, read_json, read_weights
+from dflash_mlx.config import bare, quantization_of
 from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 from dflash_mlx.loading.hub import Downloading, resolve
 
@@ -128,14 +129,12 @@ def _with_old_names(config: dict[str, Any]) -> dict[str, Any]:
 
 def _unpacked(config: dict[str, Any], weights: Weights, folder: Path, notice: Notice) -> tuple[dict[str, Any], Weights]:
     """Config and weights without quantisation."""
-    text = config.get("text_config")
-    places = [config, text] if isinstance(text, dict) else [config]
-    found = [place[key] for place in places for key in ("quantization", "quantization_config") if place.get(key)]
-    if not found:
-        return config, weights
-    how, method = found[0], found[0].get("quant_method") if isinstance(found[0], dict) else None
+    how = quantization_of(config)
+    method = how.get("quant_method") if isinstance(how, dict) else None
     try:
-        if method == "fp8":
+        if how is None:
+            pass
+        elif method == "fp8":
             weights = _from_fp8(weights, how.get("weight_block_size"))
         elif isinstance(how, dict) and "group_size" in how and "bits" in how and method is None:
             notice("the source is quantised already: what it lost then stays lost, and this loses more. Better: the original.")
@@ -149,15 +148,19 @@ def _unpacked(config: dict[str, Any], weights: Weights, folder: Path, notice: No
         raise CheckpointError(
             f"the quantisation in {folder / 'config.json'} does not fit the weights ({error}).", "Get the model's files again."
         ) from error
-    config = {key: value for key, value in config.items() if key not in ("quantization", "quantization_config")}
-    if isinstance(text, dict):
-        config["text_config"] = {key: value for key, value in text.items() if not key.startswith("quantization")}
+    config = _without_quantization(config)
+    if isinstance(config.get("text_config"), dict):
+        config["text_config"] = _without_quantization(config["text_config"])
     return config, weights
+
+
+def _without_quantization(config: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key not in ("quantization", "quantization_config")}
 
 
 def _from_mlx(weights: Weights, how: dict[str, Any]) -> Weights:
     for path in [name.removesuffix(".scales") for name in weights if name.endswith(".scales")]:
-        own = how | (how.get(path) or {})
+        own = how | (how.get(bare(path)) or {})
         packed, scales, biases = weights[f"{path}.weight"], weights.pop(f"{path}.scales"), weights.pop(f"{path}.biases", None)
         mode = own.get("mode", "affine")
         weights[f"{path}.weight"] = mx.dequantize(packed, scales, biases, own["group_size"], own["bits"], mode)

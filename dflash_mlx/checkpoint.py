@@ -10,6 +10,7 @@ import mlx.nn as nn
 from mlx.utils import tree_flatten
 from safetensors import SafetensorError, safe_open
 
+from dflash_mlx.config import bare, quantization_of
 from dflash_mlx.errors import CheckpointError, ModelNotFoundError, UnsupportedModelError
 
 Weights = dict[str, mx.array]
@@ -78,7 +79,8 @@ def weight_files(folder: Path) -> list[Path]:
         files = sorted(folder.glob("model*.safetensors"))
         if not files:
             raise ModelNotFoundError(
-                f"{folder} has no model*.safetensors.", "Point to a folder with weights in safetensors format."
+                f"{folder} has no model*.safetensors.",
+                "Point to a folder with weights in safetensors format.",
             )
         return files
     weight_map = read_json(index).get("weight_map")
@@ -107,17 +109,17 @@ def check_layers(count: int, weights: Weights, folder: Path) -> None:
 def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], folder: Path) -> None:
     """Puts a checkpoint's tensors into a model, quantising its layers first where the checkpoint is quantised.
 
-    Follows mlx-lm's format: a layer is quantised iff `<layer>.scales` exists; `config["quantization"]` has the
-    default `group_size`, `bits` and `mode`, and under a layer's own name what differs for it.
+    Follows mlx-lm's format: a layer is quantised iff `<layer>.scales` exists; config.json has the default `group_size`,
+    `bits` and `mode`, and under a layer's own name what differs for it (see `quantization_of`).
 
     Raises:
         CheckpointError: tensors missing, left over, or of a shape that contradicts config.json.
         UnsupportedModelError: the checkpoint is quantised in a way MLX does not name.
     """
-    quantization = config.get("quantization")
-    if quantization is None and config.get("quantization_config") is not None:
+    quantization = quantization_of(config)
+    if isinstance(quantization, dict) and "quant_method" in quantization:
         raise UnsupportedModelError(
-            f"{folder} is quantised in a format other than MLX's.",
+            f"{folder} is quantised as {quantization['quant_method']}, a format other than MLX's.",
             "Use an MLX conversion of this model, or the original weights.",
         )
     if quantization is not None:
@@ -134,7 +136,7 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
 
 def _quantize(model: nn.Module, weights: Weights, quantization: dict[str, Any]) -> None:
     def parameters_of(path: str, module: nn.Module) -> bool | dict[str, Any]:
-        return f"{path}.scales" in weights and quantization.get(path, True)
+        return f"{path}.scales" in weights and quantization.get(bare(path), True)
 
     default = {"group_size": quantization["group_size"], "bits": quantization["bits"], "mode": quantization.get("mode", "affine")}
     nn.quantize(model, **default, class_predicate=parameters_of)

@@ -20,6 +20,7 @@ LAYERS = (
     ("decoding",),
     ("targets", "drafters", "text"),
     ("kernels", "checkpoint"),
+    ("config",),
     ("errors",),
 )
 LEVEL = {room: -depth for depth, rooms in enumerate(LAYERS) for room in rooms}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dflash_mlx.checkpoint import read_config, weight_files
+from dflash_mlx.config import quantization_of
 from dflash_mlx.errors import CheckpointError
 
 Fingerprint = dict[str, str | int | None]
@@ -23,7 +24,7 @@ def fingerprint(target: Path, drafter: Path | None, drafter_bits: int | None) ->
         CheckpointError: the files are not there any more, or others than those that were loaded.
     """
     try:
-        quantised = drafter is not None and "quantization" in read_config(drafter)  # it stays as it is
+        quantised = drafter is not None and quantization_of(read_config(drafter)) is not None  # it stays as it is
         patterns = ("tokenizer*.json", "*.jinja", "special_tokens_map.json", "chat_template.json")
         texts = (path for pattern in patterns for path in target.glob(pattern))
         return {

@@ -7,6 +7,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from dflash_mlx.checkpoint import Weights, check_layers, is_drafter, load_weights, materialise, read_config, read_weights
+from dflash_mlx.config import quantization_of
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.dflash import DFlash, Draft
 from dflash_mlx.drafters.dflash2 import DFlash2
@@ -40,7 +41,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
             "Give a DFlash checkpoint as drafter; a model to be answered by is a target.",
         )
     drafter = assemble(folder, config, read_weights(folder))
-    if bits is not None and "quantization" not in config:
+    if bits is not None and quantization_of(config) is None:
         quantise(drafter, bits)
     drafter.fuse()
     if not lazy:
@@ -76,14 +77,14 @@ def quantise(drafter: DFlash, bits: int) -> None:
 
 
 def _sanitize(weights: Weights, config: dict[str, Any], folder: Path) -> Weights:
-    quantization = config.get("quantization") or {}
+    quantization = quantization_of(config)
     # mlx-vlm writes the codebooks as embeddings: with a .weight suffix and, where their rank allows it, quantised
     for name in (f"candidate_selector.{which}_codebook" for which in ("predecessor", "successor")):
         if f"{name}.weight" in weights:
             weights[name] = weights.pop(f"{name}.weight")
         if f"{name}.scales" in weights:
             try:
-                how = quantization | (quantization.get(name) or {})
+                how = quantization | quantization.get(name, {})
                 table, scales, biases = (weights.pop(f"{name}{suffix}", None) for suffix in ("", ".scales", ".biases"))
                 mode = how.get("mode", "affine")
                 weights[name] = mx.dequantize(table, scales, biases, how["group_size"], how["bits"], mode)  # type: ignore[arg-type]

@@ -19,7 +19,8 @@ def save_drafter(drafter: DFlash, config: dict[str, Any], folder: str | Path, bi
         bits: quantise the projections to so many bits (MLX affine, groups of 64); norms, convolution base kernels
             and codebooks are kept.
     """
-    config = {name: value for name, value in config.items() if name != "quantization"}  # that of the drafter it came from
+    of_source = ("quantization", "quantization_config")  # those of the drafter it came from
+    config = {name: value for name, value in config.items() if name not in of_source}
     if bits is not None:
         stored = new_drafter(drafter.config)
         stored.update(drafter.parameters())

@@ -1,0 +1,138 @@
+"""Checkpoints as they lie on the Hub: names, and entries on quantisation, in every published form."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from fixture_data import CHECKPOINTS
+from mlx_lm.utils import load_model, quantize_model
+from tiny_qwen3_next import save
+
+from dflash_mlx.convert.source import open_source
+from dflash_mlx.drafters import load_drafter
+from dflash_mlx.targets import load_target
+
+IDS = [5, 9, 200, 17, 3]
+
+
+def logits(folder: Path) -> np.ndarray:
+    target = load_target(folder)
+    hidden, _ = target.forward(mx.array([IDS]), target.new_state(len(IDS)), mx.array([0], mx.int32))
+    return np.array(target.lm_head(hidden))
+
+
+def edit(folder: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
+    config = json.loads((folder / "config.json").read_text())
+    change(config)
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def copy(name: str, folder: Path, change: Callable[[dict[str, Any]], Any] = lambda config: None) -> Path:
+    return edit(Path(shutil.copytree(CHECKPOINTS / name, folder)), change)
+
+
+def rename(folder: Path, name_of: Callable[[str], str]) -> None:
+    weights = {name_of(name): tensor for name, tensor in mx.load(str(folder / "model.safetensors")).items()}
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights)
+
+
+def as_mlx_lm(name: str) -> str:
+    return name
+
+
+def as_original(name: str) -> str:
+    return name.replace("language_model.model.", "model.language_model.").replace("language_model.lm_head", "lm_head")
+
+
+def as_text_alone(name: str) -> str:
+    return name.removeprefix("language_model.")
+
+
+FORMS = [as_mlx_lm, as_original, as_text_alone]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
+    """A checkpoint of three widths and a layer that is not quantised, as mlx-lm writes it; and what mlx-lm computes with it."""
+
+    def width(path: str, layer: Any) -> Any:
+        if "k_proj" in path:
+            return False
+        return {"group_size": 32, "bits": 6 if "lm_head" in path else 8} if "in_proj_qkv" in path or "lm_head" in path else True
+
+    model, config = load_model(CHECKPOINTS / "target_qwen3_5")
+    folder = save(tmp_path_factory.mktemp("mixed"), *quantize_model(model, config, 64, 4, quant_predicate=width))
+    reference, _ = load_model(folder)
+    return folder, np.array(reference(mx.array([IDS])))
+
+
+@pytest.mark.parametrize("tensors", FORMS)
+@pytest.mark.parametrize("entries", [*FORMS, lambda name: f"{as_original(name)}.weight"])
+def test_layers_of_other_widths_are_found_however_they_are_named(
+    tensors: Callable[[str], str], entries: Callable[[str], str], mixed: tuple[Path, np.ndarray], tmp_path: Path
+) -> None:
+    def renamed(config: dict[str, Any]) -> None:
+        named = config.pop("quantization")
+        config.pop("quantization_config", None)
+        config["quantization"] = {entries(name) if isinstance(how, dict) else name: how for name, how in named.items()}
+
+    folder = edit(Path(shutil.copytree(mixed[0], tmp_path / "model")), renamed)
+    rename(folder, tensors)
+    np.testing.assert_allclose(logits(folder), mixed[1], atol=2e-4, rtol=0)
+    plain = {name: tensor for name, tensor in mx.load(str(mixed[0] / "model.safetensors")).items() if "lm_head" in name}
+    [head] = [tensor for name, tensor in open_source(folder).weights.items() if "lm_head" in name]
+    parts = [plain[f"language_model.lm_head.{part}"] for part in ("weight", "scales", "biases")]
+    assert mx.array_equal(head, mx.dequantize(*parts, group_size=32, bits=6))
+
+
+SILENT: list[Any] = [
+    None,
+    {},
+    [],
+    False,
+    {"bits": None},
+    {"quant_method": None},
+    {"bits": None, "group_size": None, "mode": None},
+]
+
+
+@pytest.mark.parametrize("entry", SILENT, ids=str)
+@pytest.mark.parametrize("key", ["quantization", "quantization_config"])
+@pytest.mark.parametrize("name", ["target_qwen3", "target_qwen3_5"])
+def test_an_entry_that_says_nothing_is_none(entry: Any, key: str, name: str, tmp_path: Path) -> None:
+    folder = copy(name, tmp_path / "model", lambda config: config.get("text_config", config).update({key: entry}))
+    edit(folder, lambda config: config.update({key: entry}))
+    assert np.array_equal(logits(folder), logits(CHECKPOINTS / name))
+    assert "quantization" not in json.dumps(open_source(folder).config)
+
+
+@pytest.mark.parametrize("keys", [("quantization",), ("quantization_config",), ("quantization", "quantization_config")])
+@pytest.mark.parametrize("nested", [False, True])
+def test_mlx_s_own_entry_counts_by_either_name_and_in_either_place(keys: tuple[str, ...], nested: bool, tmp_path: Path) -> None:
+    def moved(config: dict[str, Any]) -> None:
+        entry = config.pop("quantization")
+        config.pop("quantization_config", None)
+        (config["text_config"] if nested else config).update(dict.fromkeys(keys, entry))
+
+    folder = copy("target_qwen3_5_4bit", tmp_path / "model", moved)
+    assert np.array_equal(logits(folder), logits(CHECKPOINTS / "target_qwen3_5_4bit"))
+    assert open_source(folder).weights["language_model.lm_head.weight"].dtype == mx.float32
+
+
+def test_mlx_s_entry_counts_before_what_is_left_of_the_source_s(tmp_path: Path) -> None:
+    left = {"quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic"}}
+    folder = copy("target_qwen3_4bit", tmp_path / "model", lambda config: config.update(left))
+    assert np.array_equal(logits(folder), logits(CHECKPOINTS / "target_qwen3_4bit"))
+
+
+@pytest.mark.parametrize("entry", SILENT, ids=str)
+def test_a_drafter_whose_entry_says_nothing_is_quantised_as_asked(entry: Any, tmp_path: Path) -> None:
+    folder = copy("dflash2_full", tmp_path / "drafter", lambda config: config.update(quantization=entry))
+    assert load_drafter(folder, bits=4).fc.bits == 4
