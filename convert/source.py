@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import mlx.core as mx
 
-from dflash_mlx.checkpoint import Weights, read_config, read_json, read_weights
+from dflash_mlx.checkpoint import Weights, leave_out, read_config, read_json, read_weights
 from dflash_mlx.config import bare, quantization_of
 from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 from dflash_mlx.loading.hub import Downloading, resolve
@@ -20,10 +20,6 @@ from .gguf import find_gguf, read_gguf
 Notice = Callable[[str], None]
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
-LEFT_OUT = {  # what this runtime does not run, by the tensors' names
-    "the vision part": re.compile(r"(model\.)?(visual|vision_tower|multi_modal_projector)\."),
-    "multi-token prediction": re.compile(r"(model\.|language_model\.)?mtp\."),
-}
 EXPERT = re.compile(r"(.+\.mlp)\.experts\.(\d{1,5})\.(gate_proj|up_proj|down_proj)\.weight")
 
 
@@ -68,11 +64,8 @@ def open_source(name: str | Path, downloading: Downloading | None = None, notice
         _check_index(folder, weights)
     else:
         weights = read_gguf(gguf)
-    for what, pattern in LEFT_OUT.items():
-        if left_out := [key for key in weights if pattern.match(key)]:
-            notice(f"{len(left_out)} tensors of {what} are left out.")
-            for key in left_out:
-                del weights[key]
+    for what, count in leave_out(weights).items():
+        notice(f"{count} tensors of {what} are left out.")
     config, weights = _unpacked(config, weights, folder, notice)
     if str(config.get("model_type")).startswith("qwen3_5_moe"):
         _stack_experts(weights, folder)
@@ -168,13 +161,14 @@ def _from_mlx(weights: Weights, how: dict[str, Any]) -> Weights:
 
 
 def _from_fp8(weights: Weights, block_size: list[int] | None) -> Weights:
-    """Numbers of fp8 (e4m3) times the scale of their block, as Qwen publishes them: `NAME` and `NAME_scale_inv`.
+    """Numbers of fp8 (e4m3) times the scale of their block: `NAME` and `NAME_scale_inv`, as Qwen publishes them, or `NAME_scale`.
 
     Args:
         block_size: rows and columns that share a scale; None: all do.
     """
-    for name in [name.removesuffix("_scale_inv") for name in weights if name.endswith("_scale_inv")]:
-        scales, packed = weights.pop(f"{name}_scale_inv"), weights[name]
+    for scale in [name for name in weights if name.endswith(("_scale_inv", ".weight_scale"))]:
+        name = scale.removesuffix("_inv").removesuffix("_scale")
+        scales, packed = weights.pop(scale), weights[name]
         if packed.dtype != mx.uint8 or not mx.issubdtype(scales.dtype, mx.floating):
             raise ValueError(f"{name} holds {packed.dtype} with scales of {scales.dtype}")
         if scales.size > 1:

@@ -15,6 +15,15 @@ from dflash_mlx.errors import CheckpointError, ModelNotFoundError, UnsupportedMo
 
 Weights = dict[str, mx.array]
 
+LEFT_OUT = {  # what has no part in computing text here, by the tensors' bare names
+    "the vision part": re.compile(r"(visual|vision_tower|vision_model|multi_modal_projector)\."),
+    "multi-token prediction": re.compile(r"mtp\."),
+    "scales of activations and caches": re.compile(
+        r".+\.(input|output|activation|prob|[qkv]|kv)(_global)?_(scale|zero_point)(_inv)?$"
+    ),
+    "RoPE's buffers": re.compile(r"(.+\.)?rotary_emb\."),
+}
+
 
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises CheckpointError where it is not one."""
@@ -97,6 +106,14 @@ def weight_files(folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
+def leave_out(weights: Weights) -> dict[str, int]:
+    """Takes out of weights what has no part in computing text here; how many tensors that were, by what they are."""
+    left = {what: [name for name in weights if pattern.match(bare(name))] for what, pattern in LEFT_OUT.items()}
+    for name in (name for names in left.values() for name in names):
+        weights.pop(name, None)
+    return {what: len(names) for what, names in left.items() if names}
+
+
 def check_layers(count: int, weights: Weights, folder: Path) -> None:
     """Raises CheckpointError where config.json asks for more layers than the weights have: before a model of them is built."""
     found = 1 + max((int(number[1]) for name in weights if (number := re.search(r"\blayers\.(\d{1,9})\.", name))), default=-1)
@@ -116,6 +133,7 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
         CheckpointError: tensors missing, left over, or of a shape that contradicts config.json.
         UnsupportedModelError: the checkpoint is quantised in a way MLX does not name.
     """
+    leave_out(weights)
     quantization = quantization_of(config)
     if isinstance(quantization, dict) and "quant_method" in quantization:
         raise UnsupportedModelError(

@@ -15,6 +15,7 @@ from tiny_qwen3_next import save
 
 from dflash_mlx.convert.source import open_source
 from dflash_mlx.drafters import load_drafter
+from dflash_mlx.errors import CheckpointError
 from dflash_mlx.targets import load_target
 
 IDS = [5, 9, 200, 17, 3]
@@ -136,3 +137,58 @@ def test_mlx_s_entry_counts_before_what_is_left_of_the_source_s(tmp_path: Path) 
 def test_a_drafter_whose_entry_says_nothing_is_quantised_as_asked(entry: Any, tmp_path: Path) -> None:
     folder = copy("dflash2_full", tmp_path / "drafter", lambda config: config.update(quantization=entry))
     assert load_drafter(folder, bits=4).fc.bits == 4
+
+
+LEFTOVERS = {
+    "the vision part": [
+        "model.visual.blocks.0.attn.qkv.weight",
+        "visual.merger.norm.weight",
+        "vision_tower.patch_embed.proj.weight",
+    ],
+    "multi-token prediction": ["mtp.layers.0.mlp.up_proj.weight", "model.mtp.norm.weight", "language_model.mtp.fc.weight"],
+    "scales of activations and caches": [
+        *(
+            f"{{layer}}.self_attn.q_proj.{name}"
+            for name in ("input_scale", "activation_scale", "output_scale", "input_zero_point")
+        ),
+        *(
+            f"{{layer}}.self_attn.{name}"
+            for name in ("k_scale", "v_scale", "kv_scale", "attn.q_scale", "k_proj.k_scale", "prob_scale")
+        ),
+        *(f"{{layer}}.mlp.down_proj.{name}" for name in ("input_scale_inv", "input_global_scale")),
+    ],
+    "RoPE's buffers": ["{layer}.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq"],
+}
+
+
+@pytest.mark.parametrize("what", LEFTOVERS)
+@pytest.mark.parametrize("layer", ["model.language_model.layers.3", "language_model.model.layers.3", "model.layers.3"])
+def test_tensors_that_have_no_part_in_text_are_left_out(what: str, layer: str, tmp_path: Path) -> None:
+    folder = copy("target_qwen3_5", tmp_path / "model")
+    names = [name.replace("{layer}", layer) for name in LEFTOVERS[what]]
+    weights = dict(mx.load(str(folder / "model.safetensors"))) | {name: mx.array([0.5]) for name in names}
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights)
+    assert np.array_equal(logits(folder), logits(CHECKPOINTS / "target_qwen3_5"))
+    notices: list[str] = []
+    open_source(folder, notice=notices.append)
+    assert notices == [f"{len(names)} tensors of {what} are left out."]
+
+
+@pytest.mark.parametrize("name", ["weight_scale_2", "layer_scale", "q_proj.scale", "mlp.weight_zero_point", "norm.bias"])
+def test_tensors_that_may_matter_are_not_left_out(name: str, tmp_path: Path) -> None:
+    folder = copy("target_qwen3", tmp_path / "model")
+    weights = dict(mx.load(str(folder / "model.safetensors"))) | {f"model.layers.0.{name}": mx.array([0.5])}
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights)
+    with pytest.raises(CheckpointError, match=f"unexpected 1 tensors, first model.layers.0.{name}"):
+        load_target(folder)
+
+
+def test_a_drafter_s_leftovers_are_left_out(tmp_path: Path) -> None:
+    folder = copy("dflash2_full", tmp_path / "model")
+    left = {f"layers.0.self_attn.{name}": mx.array([0.5]) for name in ("rotary_emb.inv_freq", "k_scale")}
+    weights = dict(mx.load(str(folder / "model.safetensors"))) | left
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights)
+    assert load_drafter(folder)

@@ -45,7 +45,7 @@ def write_safetensors(file: Path, tensors: dict[str, tuple[str, np.ndarray]]) ->
     file.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def as_fp8(source: Path, folder: Path, block: int) -> dict[str, np.ndarray]:
+def as_fp8(source: Path, folder: Path, block: int, scale: str = "_scale_inv", **entry: Any) -> dict[str, np.ndarray]:
     """Writes a checkpoint with fp8 matrices and scales of blocks, as Qwen does. Gives what the matrices then are."""
     shutil.copytree(source, folder)
     tensors: dict[str, tuple[str, np.ndarray]] = {}
@@ -59,11 +59,14 @@ def as_fp8(source: Path, folder: Path, block: int) -> dict[str, np.ndarray]:
         spread = np.kron(scales, np.ones((block, block), np.float32))[: tensor.shape[0], : tensor.shape[1]]
         codes = mx.to_fp8(tensor / mx.array(spread))
         meant[name] = np.array(mx.from_fp8(codes, mx.float32)) * spread
-        tensors |= {name: ("F8_E4M3", np.array(codes)), f"{name}_scale_inv": ("F32", scales)}
+        tensors |= {
+            name: ("F8_E4M3", np.array(codes)),
+            f"{name}{scale}": ("F32", scales if scales.size > 1 else scales.reshape(())),
+        }
     for file in folder.glob("model*"):
         file.unlink()
     write_safetensors(folder / "model.safetensors", tensors)
-    edit_config(folder, quantization_config={"quant_method": "fp8", "weight_block_size": [block, block]})
+    edit_config(folder, quantization_config={"quant_method": "fp8", "weight_block_size": [block, block], **entry})
     return meant
 
 
@@ -71,6 +74,20 @@ def test_fp8_is_multiplied_with_the_scales_of_its_blocks(tmp_path: Path) -> None
     meant = as_fp8(PUBLISHED / "qwen3", tmp_path / "source", block=24)  # which divides neither 32 nor 64
     found = floats(tmp_path / "source", tmp_path, dtype="float32")
     assert meant and all(np.array_equal(np.array(found[name]), meant[name]) for name in meant)
+
+
+@pytest.mark.parametrize("scale", ["_scale_inv", "_scale"])
+@pytest.mark.parametrize("beside", ["input_scale", "activation_scale"])
+def test_fp8_with_one_scale_a_matrix_and_scales_of_activations(scale: str, beside: str, tmp_path: Path) -> None:
+    entry = {"activation_scheme": "static", "weight_block_size": None}
+    meant = as_fp8(PUBLISHED / "qwen3", tmp_path / "source", 64, scale, **entry)
+    extra = {f"{name.removesuffix('weight')}{beside}": mx.array(0.5) for name in meant}
+    mx.save_safetensors(str(tmp_path / "source" / "model-of-activations.safetensors"), extra)
+    notices: list[str] = []
+    found = floats(tmp_path / "source", tmp_path, dtype="float32", notice=notices.append)
+    assert meant and all(np.array_equal(np.array(found[name]), meant[name]) for name in meant)
+    assert found.keys() == read(PUBLISHED / "qwen3").keys()
+    assert notices == [f"{len(meant)} tensors of scales of activations and caches are left out."]
 
 
 def test_fp8_experts_one_by_one_are_stacked(tmp_path: Path) -> None:
