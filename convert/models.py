@@ -1,7 +1,6 @@
 """A source as a model that this runtime runs, its weights not read yet, whatever layout they were published in."""
 
 import gc
-from copy import deepcopy
 from pathlib import Path
 
 from dflash_mlx import drafters, targets
@@ -17,7 +16,7 @@ OF_THE_TARGET = ("embed_tokens.weight", "lm_head.weight")  # early drafters hold
 def source_target(folder: Path) -> targets.Target:
     """The target of a source; errors as those of `open_source` and `load_target`."""
     source = open_source(folder)
-    return targets.assemble(source.folder, deepcopy(source.config), source.weights)  # a copy: mlx-lm edits what it is given
+    return targets.assemble(source.folder, source.config, source.weights)
 
 
 def source_drafter(folder: Path) -> drafters.DFlash:

@@ -1,14 +1,12 @@
 """A target: mlx-lm's layout and names, its families' own choice of layers."""
 
-from copy import deepcopy
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import mlx.nn as nn
 
-from dflash_mlx.targets import check_target, load_target
-from dflash_mlx.targets.transformer import build
+from dflash_mlx.targets import FAMILIES, check_target, load_target
+from dflash_mlx.targets.family import build, read_text_config
 
 from . import check
 from .conversion import Options, Part
@@ -29,8 +27,11 @@ def target_part(source: Source, recipe: Recipe, folder: str, options: Options) -
     # transformers gives the text part alone a type of its own, mlx-lm has one for both
     config = {**source.config, "model_type": source.config["model_type"].removesuffix("_text")}
     config.pop("vision_config", None)
-    family = import_module(f"mlx_lm.models.{config['model_type']}")
-    model = build(source.folder, deepcopy(config), family, weights=source.weights)  # a copy: mlx-lm edits what it is given
+    family = FAMILIES[config["model_type"]]
+    model = build(source.folder, config, family, source.weights)
+    tied = "lm_head" not in (model.language_model if "language_model" in model else model)  # whatever was said
+    text = {**read_text_config(source.folder, config, family), "tie_word_embeddings": tied}
+    config = {**config, "text_config": text, "tie_word_embeddings": tied} if "text_config" in config else text
     source.weights.clear()  # from here on the plan alone holds them: what is read must not stay
     plan = new_plan(
         model, config, recipe, options.get("dtype"), _choice(model), getattr(model, "cast_predicate", lambda name: True)

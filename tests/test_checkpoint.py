@@ -56,7 +56,15 @@ def as_text_alone(name: str) -> str:
     return name.removeprefix("language_model.")
 
 
-FORMS = [as_mlx_lm, as_original, as_text_alone]
+def as_nested(name: str) -> str:
+    return f"model.{name}"
+
+
+def as_base_model(name: str) -> str:
+    return name.removeprefix("language_model.").removeprefix("model.")
+
+
+FORMS = [as_mlx_lm, as_original, as_text_alone, as_nested, as_base_model]
 
 
 @pytest.fixture(scope="module")
@@ -192,3 +200,13 @@ def test_a_drafter_s_leftovers_are_left_out(tmp_path: Path) -> None:
     mx.eval(weights)
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
     assert load_drafter(folder)
+
+
+def test_two_tensors_of_one_bare_name_are_refused(tmp_path: Path) -> None:
+    folder = copy("target_qwen3_5", tmp_path / "model")
+    weights = dict(mx.load(str(folder / "model.safetensors")))
+    weights["model.lm_head.weight"] = weights["language_model.lm_head.weight"]
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights)
+    with pytest.raises(CheckpointError, match=r"has both .*lm_head\.weight and .*lm_head\.weight"):
+        load_target(folder)

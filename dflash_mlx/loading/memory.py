@@ -9,6 +9,7 @@ from dflash_mlx.decoding.prefill import CHUNK
 from dflash_mlx.drafters import DrafterConfig
 from dflash_mlx.errors import MemoryBudgetError
 from dflash_mlx.kernels.buffers import capacity_for
+from dflash_mlx.targets.family import text_config
 
 GB = 10**9
 
@@ -77,7 +78,7 @@ class _Target:
     """Sizes of a target, in elements or bytes, from its config.json."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        text = config.get("text_config", config)
+        text = text_config(config)
         dtype = text.get("dtype") or text.get("torch_dtype") or config.get("dtype") or config.get("torch_dtype")
         self.item = 4 if dtype == "float32" else 2
         self.hidden, self.logits = text["hidden_size"], text["vocab_size"] * self.item
@@ -92,7 +93,7 @@ class _Target:
         if "linear_num_value_heads" in text:
             values = text["linear_num_value_heads"] * text["linear_value_head_dim"]
             self.conv = 2 * text["linear_num_key_heads"] * text["linear_key_head_dim"] + values
-            self.attention_layers = layers // text.get("full_attention_interval", 4)
+            self.attention_layers = layers // text["full_attention_interval"]
             recurrent_layers = layers - self.attention_layers
             self.recurrent = recurrent_layers * values * text["linear_key_head_dim"] * 4  # float32 in every checkpoint
             self.conv_row, self.kernel = recurrent_layers * self.conv * self.item, text.get("linear_conv_kernel_dim", 4)

@@ -1,6 +1,5 @@
 """Targets: one file a Qwen family, behind the contract in `base`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +7,13 @@ from dflash_mlx.checkpoint import Weights, is_drafter, materialise, read_config
 from dflash_mlx.errors import UnsupportedModelError
 from dflash_mlx.targets import qwen3, qwen3_5, qwen3_moe, qwen3_next
 from dflash_mlx.targets.base import Target, TargetConfig
+from dflash_mlx.targets.family import Family, build
 from dflash_mlx.targets.state import State
 
 __all__ = ["State", "Target", "TargetConfig", "check_target", "load_target"]
 
-FAMILIES: dict[str, Callable[[Path, dict[str, Any], Weights | None], Target]] = {
-    "qwen3": qwen3.load,
-    "qwen3_moe": qwen3_moe.load,
-    "qwen3_5": qwen3_5.load,
-    "qwen3_5_text": qwen3_5.load,
-    "qwen3_5_moe": qwen3_5.load_moe,
-    "qwen3_5_moe_text": qwen3_5.load_moe,
-    "qwen3_next": qwen3_next.load,
-}
+FAMILIES: dict[str, Family] = {"qwen3": qwen3.FAMILY, "qwen3_moe": qwen3_moe.FAMILY, "qwen3_next": qwen3_next.FAMILY}
+FAMILIES |= {"qwen3_5": qwen3_5.DENSE, "qwen3_5_text": qwen3_5.DENSE, "qwen3_5_moe": qwen3_5.MOE, "qwen3_5_moe_text": qwen3_5.MOE}
 
 
 def load_target(folder: str | Path, lazy: bool = False) -> Target:
@@ -34,19 +27,21 @@ def load_target(folder: str | Path, lazy: bool = False) -> Target:
         UnsupportedModelError: the folder holds a drafter, or a model of a family that this runtime does not run.
     """
     folder = Path(folder)
-    config = check_target(folder)
-    target = FAMILIES[config["model_type"]](folder, config, None)
+    target = assemble(folder, read_config(folder))
     if not lazy:
         materialise(target.module, folder)
     return target
 
 
-def assemble(folder: Path, config: dict[str, Any], weights: Weights) -> Target:
-    """The target that a config.json describes, with its tensors, not read yet; errors as those of `load_target`.
+def assemble(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> Target:
+    """The target that a config.json describes, with its tensors (None: the folder's), not read yet.
 
-    mlx-lm edits the config it is given.
+    Raises:
+        as `load_target`.
     """
-    return FAMILIES[check_target(folder, config)["model_type"]](folder, config, weights)
+    family = FAMILIES[check_target(folder, config)["model_type"]]
+    model = build(folder, config, family, weights)
+    return family.target(model.language_model if "language_model" in model else model)
 
 
 def check_target(folder: Path, config: dict[str, Any] | None = None) -> dict[str, Any]:

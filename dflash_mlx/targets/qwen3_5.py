@@ -3,25 +3,21 @@
 Three Gated DeltaNet layers, then one gated full-attention layer, and so on.
 """
 
-from pathlib import Path
-from typing import Any
-
 import mlx.nn as nn
 from mlx_lm.models import qwen3_5, qwen3_5_moe
 
-from dflash_mlx.checkpoint import Weights
 from dflash_mlx.kernels.columns import Columns
+from dflash_mlx.targets.family import Family
 from dflash_mlx.targets.gated_delta import Projected
-from dflash_mlx.targets.transformer import TransformerTarget, build
+from dflash_mlx.targets.transformer import TransformerTarget
 
-RECURRENT_SIZES = (
-    "head_dim",
+RECURRENT_SIZES: tuple[str, ...] = (
     "linear_num_value_heads",
     "linear_num_key_heads",
     "linear_key_head_dim",
     "linear_value_head_dim",
-    "linear_conv_kernel_dim",
 )
+RECURRENT_SIZES += ("linear_conv_kernel_dim", "full_attention_interval")
 
 
 class Qwen35(TransformerTarget):
@@ -35,12 +31,6 @@ class Qwen35(TransformerTarget):
         return Projected(qkv, z.view, a, b)
 
 
-def load(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> Qwen35:
-    """The dense target of a checkpoint folder; errors as `build` raises them."""
-    return Qwen35(build(folder, config, qwen3_5, (*RECURRENT_SIZES, "intermediate_size"), weights).language_model)
-
-
-def load_moe(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> Qwen35:
-    """The mixture-of-experts target of a checkpoint folder; errors as `build` raises them."""
-    sizes = (*RECURRENT_SIZES, "num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size")
-    return Qwen35(build(folder, config, qwen3_5_moe, sizes, weights).language_model)
+DENSE = Family(Qwen35, qwen3_5, (*RECURRENT_SIZES, "intermediate_size"))
+MOE_SIZES = ("num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size")
+MOE = Family(Qwen35, qwen3_5_moe, (*RECURRENT_SIZES, *MOE_SIZES))

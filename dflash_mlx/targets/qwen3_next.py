@@ -1,17 +1,14 @@
 """Qwen3-Next and Coder-Next: the hybrid layout with one fused input projection (`mlx_lm.models.qwen3_next`)."""
 
-from pathlib import Path
-from typing import Any
-
 import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models import qwen3_next
 
-from dflash_mlx.checkpoint import Weights
 from dflash_mlx.kernels.columns import Columns
+from dflash_mlx.targets.family import Family
 from dflash_mlx.targets.gated_delta import Projected
-from dflash_mlx.targets.qwen3_5 import RECURRENT_SIZES
-from dflash_mlx.targets.transformer import TransformerTarget, build
+from dflash_mlx.targets.qwen3_5 import MOE_SIZES, RECURRENT_SIZES
+from dflash_mlx.targets.transformer import TransformerTarget
 
 
 class Qwen3Next(TransformerTarget):
@@ -26,6 +23,4 @@ class Qwen3Next(TransformerTarget):
         return Projected(mx.concatenate([t.reshape(B, rows, -1) for t in (q, k, v)], axis=-1), z, a, b)
 
 
-def load(folder: Path, config: dict[str, Any], weights: Weights | None = None) -> Qwen3Next:
-    """The target of a checkpoint folder; errors as `build` raises them."""
-    return Qwen3Next(build(folder, config, qwen3_next, (*RECURRENT_SIZES, "num_experts", "moe_intermediate_size"), weights))
+FAMILY = Family(Qwen3Next, qwen3_next, (*RECURRENT_SIZES, *MOE_SIZES))

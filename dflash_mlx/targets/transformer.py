@@ -6,15 +6,10 @@ recurrent layers, how their inputs are projected.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
-from dflash_mlx.errors import CheckpointError
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.kernels.verify_matmul import project
@@ -24,14 +19,6 @@ from dflash_mlx.targets.gated_delta import Projected, RecurrentLayer
 from dflash_mlx.targets.row_invariance import Op, ops_of, rows_apart
 from dflash_mlx.targets.state import AttentionState, RecurrentState, State
 
-SIZES = (
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "vocab_size",
-    "max_position_embeddings",
-)
 LAYERS_A_SUBMISSION = 2
 
 
@@ -145,49 +132,3 @@ class TransformerTarget(Target):
 def _by_row(function: Callable[[mx.array], mx.array], x: mx.array) -> mx.array:
     """A function of rows `[1, rows, ...]`, computed one by one."""
     return mx.concatenate([function(row) for row in mx.split(x, x.shape[1], axis=1)], axis=1)
-
-
-def build(
-    folder: Path, config: dict[str, Any], family: ModuleType, sizes: Sequence[str] = (), weights: Weights | None = None
-) -> nn.Module:
-    """The mlx-lm model of a checkpoint in mlx-lm's layout or the original's, text part only, with its weights, not read yet.
-
-    Args:
-        family: the module of `mlx_lm.models`.
-        sizes: further fields of config.json that must be positive whole numbers.
-        weights: the tensors; None: those of the folder.
-
-    Raises:
-        CheckpointError: config.json or the weights are damaged, or contradict each other.
-    """
-    file = folder / "config.json"
-    text = config.get("text_config", config)
-    if not isinstance(text, dict):
-        raise CheckpointError(f"text_config in {file} is no JSON object.", "Get the model's files again.")
-    for name in (*SIZES, *sizes):
-        if type(text.get(name)) is not int or text[name] < 1:
-            raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
-    weights = read_weights(folder) if weights is None else weights
-    check_layers(text["num_hidden_layers"], weights, folder)
-    _check_names(weights, folder)
-    try:
-        model = family.Model(family.ModelArgs.from_dict(config))
-        weights = model.sanitize(weights)
-    except Exception as error:  # whatever a senseless config or tensor makes mlx-lm stumble over
-        raise CheckpointError(
-            f"{folder} holds no sound {config['model_type']} model ({error!r}).", "Get its files again."
-        ) from error
-    load_weights(model, weights, config, folder)
-    return model
-
-
-def _check_names(weights: Weights, folder: Path) -> None:
-    """Raises where two tensors would get one name: mlx-lm's renaming would silently keep the later one."""
-    seen: dict[str, str] = {}
-    for name in weights:
-        plain = name.replace("model.language_model.", "model.").removeprefix("language_model.")
-        if plain in seen:
-            raise CheckpointError(
-                f"{folder} has both {seen[plain]} and {name}.", "Get the model's files again, into an empty folder."
-            )
-        seen[plain] = name
