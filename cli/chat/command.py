@@ -113,7 +113,7 @@ def _talk(conversation: "Conversation") -> None:
 
     tell(f"{conversation.title}. /help says what there is to type.")
     try:
-        Repl(conversation, Lines() if dumb else Keyboard(), new_reply).run()
+        Repl(conversation, Lines() if dumb else Keyboard(conversation), new_reply).run()
     except OSError as error:
         if error.errno != errno.EIO:
             raise

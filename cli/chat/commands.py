@@ -1,5 +1,6 @@
 """What the commands of a chat do."""
 
+import re
 import sys
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from .figures import advice, picture
 from .markdown import code_blocks
 from .reply import without_markers
 from .screen import columns, tell
-from .slash import WORDS, help_text, nearest
+from .slash import THINK, help_text, nearest, setting_name, words
 
 
 class Commands:
@@ -54,18 +55,19 @@ class Commands:
     def think(self, word: str) -> None:
         if word == "show":
             tell(without_markers(self._conversation.newest_reply()[0]) or "The newest reply has no thinking.")
-        elif word in ("on", "off"):
+            return
+        if word not in ("", "on", "off"):
+            near = nearest(word, THINK)
+            meant = f"Did you mean /think {near}? " if near else ""
+            raise RequestError(f"/think {word} is not known.", f"{meant}There are /think on, /think off and /think show.")
+        if word:
             self._conversation.think(word == "on")
-            tell(f"The model {'thinks' if word == 'on' else 'does not think'} before it answers, from the next message on.")
-        else:
-            near = nearest(word, WORDS["think"])
-            raise RequestError(
-                f"/think {word} is not known." if word else "/think needs a word.",
-                (f"Did you mean /think {near}? " if near else "") + "There are /think on, /think off and /think show.",
-            )
+        does = "thinks" if self._conversation.thinks() else "does not think"
+        tell(f"The model {does} before it answers{', from the next message on' if word else ''}.")
 
     def set(self, argument: str) -> None:
-        name, value = (*argument.split(maxsplit=1), "", "")[:2]
+        name, value = (*re.split(r"\s*=\s*|\s+", argument, maxsplit=1), "")[:2]
+        name = setting_name(name)
         if value:
             self._conversation.set(name, value)
         for shown in [name] if name else self._conversation.settings:
@@ -94,18 +96,25 @@ class Commands:
         for sentence in advice(replies, temperature, conversation.thought / max(1, conversation.generated), drafter):
             tell(sentence)
 
-    def save(self, path: str) -> None:
+    def save(self, argument: str) -> None:
+        [path] = words(argument)
         self._conversation.save(path)
         tell(f"Kept in {path}.")
 
-    def load(self, path: str) -> None:
+    def load(self, argument: str) -> None:
+        [path] = words(argument)
         self._conversation.open(path)
         tell(f"{counted(self._conversation.turns, 'turn')} from {path}.")
 
     def model(self, argument: str) -> None:
         conversation = self._conversation
-        if argument:
-            name, drafter = (*argument.split(maxsplit=1), "auto", "")[:2]
+        names = words(argument)
+        if len(names) > 2:
+            raise RequestError(
+                f"/model {argument} has {len(names)} names.", "Give a model and a drafter, those with blanks in quotes."
+            )
+        if names:
+            name, drafter = (*names, "auto")[:2]
             before = conversation.settings["block_size"]
             conversation.change_model(name, None if drafter == "none" else drafter)
             if (block_size := conversation.settings["block_size"]) != before:

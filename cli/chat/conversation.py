@@ -5,27 +5,22 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dflash_mlx.conversation import prefix_file, tensor_file
-from dflash_mlx.errors import DFlashError, MemoryBudgetError, RequestError
+from dflash_mlx.errors import RequestError
 from dflash_mlx.text import Thinking
 
-from ..options import SAMPLING
-from .slash import nearest
+from .settings import Settings
 
 if TYPE_CHECKING:
-    from dflash_mlx import Chunk, Pair, Sampling, Statistics
-    from dflash_mlx.conversation.session import Session
+    from dflash_mlx import Chunk, Pair, Statistics
 
-SETTINGS = (*SAMPLING, "max_tokens", "block_size", "verify", "effort")
-EFFORT = "reasoning_effort"  # what templates that know it call it
 REPLY = 256  # tokens that a reply must have room for; fewer where it may not have so many, or the context is tiny
 REMEMBERED = 50  # replies whose figures are kept
 
 
-class Conversation:
+class Conversation(Settings):
     """A session that can change its model and its settings.
 
     Attributes:
@@ -36,9 +31,6 @@ class Conversation:
         replies: figures of the newest replies.
         thought, generated: tokens of this model's replies that were thinking, and all.
     """
-
-    pair: "Pair"
-    session: "Session"
 
     def __init__(
         self,
@@ -174,72 +166,6 @@ class Conversation:
         """Goes on with a conversation that `Session.save` kept."""
         self.session = self.pair.session(load=path)
 
-    def think(self, wanted: bool) -> None:
-        """Whether the model is to think before it answers. Raises RequestError where it has no such choice."""
-        self._vary("enable_thinking", wanted, "choice of thinking or not")
-
-    def _vary(self, variable: str, value: object, what: str) -> None:
-        self._check_known(variable, what)
-        before = self.session.template
-        self.session.template = {**before, variable: value}
-        try:
-            self.session.prompt_tokens("?")
-        except BaseException:  # Ctrl-C too
-            self.session.template = before
-            raise
-
-    def _check_known(self, variable: str, what: str) -> None:
-        if not self.pair.tokenizer.knows(variable):
-            raise RequestError(f"the chat template of {self.model} knows no {what}.", "Leave it as it is.")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """All settings by name, as they are."""
-        options = self._options
-        sampling: Sampling = options.pop("sampling")
-        effort = {"effort": self.session.template.get(EFFORT)} if self.pair.tokenizer.knows(EFFORT) else {}
-        return {**{name: getattr(sampling, name) for name in SAMPLING}, **options, **effort}
-
-    def setting(self, name: str) -> Any:
-        """A setting as it is. Raises RequestError where there is none of this name."""
-        if name not in SETTINGS:
-            near = nearest(name, SETTINGS)
-            hint = f"Did you mean {near}?" if near else f"There are {', '.join(SETTINGS)}."
-            raise RequestError(f"there is no setting {name}.", hint)
-        if name == "effort":
-            self._check_known(EFFORT, "reasoning effort")
-        return self.settings[name]
-
-    def set(self, name: str, value: str) -> None:
-        """Changes a setting, for the turns to come.
-
-        Raises:
-            RequestError: there is no such setting, or it cannot have this value.
-        """
-        self.setting(name)
-        if name == "effort":
-            self._vary(EFFORT, value, "reasoning effort")
-            return
-        before = self._chosen
-        self._chosen = {**before, name: _value(value)}
-        try:
-            self._check()
-        except DFlashError:
-            self._chosen = before
-            raise
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        """Arguments for the session's turns."""
-        sampling = {name: value for name, value in self._chosen.items() if name in SAMPLING}
-        others = {name: value for name, value in self._chosen.items() if name not in SAMPLING}
-        return {"sampling": replace(self.pair.default_sampling, **sampling), **others}
-
-    def _check(self) -> None:
-        """Has the library check the settings."""
-        with suppress(MemoryBudgetError):  # a turn asks for no more than there is room for
-            self.pair.stream([{"role": "user", "content": "?"}], **self._options)
-
     def change_model(self, model: str, drafter: str | None) -> None:
         """Goes on with another pair, which reads the conversation anew. If that fails, with the one before, loaded again.
 
@@ -282,13 +208,3 @@ class Conversation:
                 enter(self._load(self.model, self.drafter, lambda: None))
             raise
         self.model, self.drafter = model, drafter
-
-
-def _value(text: str) -> int | float | str | None:
-    """What a text stands for, as Python has it."""
-    if text.lower() == "none":
-        return None
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text

@@ -16,6 +16,7 @@ from dflash_mlx.tuning import user_cache
 
 from ..render import note
 from .completion import CommandCompleter
+from .conversation import Conversation
 from .terminal import TerminalInput
 
 KEPT, LONGEST = 1000, 10_000  # messages in the history, and characters of one
@@ -24,14 +25,15 @@ KEPT, LONGEST = 1000, 10_000  # messages in the history, and characters of one
 class Keyboard:
     """Asks the user for messages."""
 
-    def __init__(self) -> None:
+    def __init__(self, conversation: Conversation) -> None:
+        """conversation: whose settings and models Tab knows."""
         self._editing = False
         self._prompt: PromptSession[str] = PromptSession(
             "> ",
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
             history=_Messages(),
-            completer=CommandCompleter(),
+            completer=CommandCompleter(conversation),
             # room for the list of completions is kept free only then
             complete_while_typing=Condition(lambda: self._prompt.default_buffer.text.startswith("/")),
             reserve_space_for_menu=5,

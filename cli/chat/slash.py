@@ -1,5 +1,7 @@
 """The commands of a chat: what there is, and what a line asks for."""
 
+import re
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -23,7 +25,10 @@ COMMANDS = {
     "model": ("[NAME [DRAFTER]]", "show or change the model; the conversation goes on"),
     "quit": ("", "leave; so do Ctrl-D and, at an empty prompt, Ctrl-C twice"),
 }
-WORDS = {"think": ("on", "off", "show")}
+ALIASES = {"exit": "quit", "bye": "quit", "new": "clear", "?": "help"}
+THINK = ("on", "off", "show")
+# as a shell has them: with quotes and backslashes, also when they are still open
+WORD = re.compile(r"""([^\s"'\\]|\\.?|"([^"\\]|\\.)*+"?|'[^']*+'?)++""", re.DOTALL)
 
 
 class Command(NamedTuple):
@@ -40,18 +45,44 @@ def parse(line: str) -> Command | None:
     if not line.startswith("/"):
         return None
     name, argument = (*line[1:].split(maxsplit=1), "", "")[:2]
-    name, argument = name.lower(), argument.strip()
+    name, argument = ALIASES.get(name.lower(), name.lower()), argument.strip()
     if name not in COMMANDS:
-        near = nearest(name, COMMANDS)
+        near = nearest(name, (*COMMANDS, *ALIASES))
         raise RequestError(
             f"there is no command /{name}.",
             (f"Did you mean /{near}? " if near else "") + "/help lists them; a blank before the slash sends it to the model.",
         )
     if argument and not COMMANDS[name][0]:
         raise RequestError(f"/{name} takes nothing, not {argument!r}.", f"Type /{name} alone.")
-    if not argument and COMMANDS[name][0] == "FILE":
-        raise RequestError(f"/{name} needs the name of a file.", f"As in /{name} chat.safetensors.")
+    if COMMANDS[name][0] == "FILE" and len(words(argument)) != 1:
+        raise RequestError(
+            f"/{name} {argument} names {len(words(argument))} files, not one."
+            if argument
+            else f"/{name} needs the name of a file.",
+            "Put quotes around a name with blanks." if argument else f"As in /{name} chat.safetensors.",
+        )
     return Command(name, argument)
+
+
+def words(argument: str) -> list[str]:
+    """The words of an argument, without quotes and backslashes. Raises RequestError where a quote has no end."""
+    try:
+        return shlex.split(argument)
+    except ValueError:
+        raise RequestError(
+            f"{argument} has a quote or a backslash too many.", "Put quotes around the whole name, or a backslash before each."
+        ) from None
+
+
+def typed_words(argument: str) -> list[str]:
+    """The words of an argument as they are typed. The last one may be unfinished, or, behind a blank, empty."""
+    found = [word[0] for word in WORD.finditer(argument)]
+    return found if found and argument.endswith(found[-1]) else [*found, ""]
+
+
+def setting_name(typed: str) -> str:
+    """A setting's name, also where it is typed as on the command line."""
+    return typed.lstrip("-").replace("-", "_").lower()
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:

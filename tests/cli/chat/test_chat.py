@@ -33,10 +33,12 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("/set temperature 0.5", "temperature 0.5")
     chat.say("/set temperature warm", "temperature 'warm' is not a number.")
     chat.say("/set temperatur 0", "Did you mean temperature?")
-    chat.say("/set temperature 0", "temperature 0")
+    chat.say("/set temperature=0", "temperature 0")
+    chat.say("/set max-tokens 4096", "max_tokens 4096")
     chat.say("/set", "verify fast")
     chat.say("/set max_tokens 0", "max_tokens 0 is not")
     chat.say("/unod", "Did you mean /undo?")
+    chat.say("/think", "does not think")
     chat.say("/set effort high", "knows no reasoning effort")
     chat.say("/set effort", "knows no reasoning effort")
     chat.say("/set x", "there is no setting x")
@@ -45,6 +47,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("What is 13 + 4?", "thought for ", FIGURES)
     chat.say("/think show", "ones: ")
     chat.say("/think maybe", "/think off")
+    chat.say("/think", "The model thinks before")
     chat.say("/think off", "does not think")
 
     chat.say("/edit")
@@ -60,11 +63,12 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.shows("> What is 20 + 4?")
     chat.child.send(CTRL_C)  # empties the line
 
-    file = tmp_path / "chat.safetensors"
-    chat.say(f"/save {file}", "Kept in ")
+    file = tmp_path / "it's a chat.safetensors"
+    chat.say(f'/save "{file}"', "Kept in ")
+    assert file.is_file()
     chat.say("/clear", "Started anew.")
     chat.say("/retry", "nothing was said yet")
-    chat.say(f"/load {file}", "1 turn from ")
+    chat.say(f"/load {tmp_path}/it\\'s\\ a\\ chat.safetensors", "1 turn from ")
     chat.say(f"/load {DEMO / 'target' / 'config.json'}", "config.json")
     chat.say("/save", "needs the name of a file")
     chat.say("/retry", FIGURES)
@@ -80,7 +84,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.child.send("\t")
     chat.shows("> /system")
     chat.say(" Be kind.", "system message: Be kind.")
-    chat.child.send("/quit\r")
+    chat.child.send("/exit\r")
     assert chat.end() == 0
     history = Path(os.environ["XDG_CACHE_HOME"], "dflash-mlx", "chat", "history.json")
     assert "one\ntwo\nthree\nfour\nfive" in json.loads(history.read_text())

@@ -1,13 +1,11 @@
-"""Figures of replies in a line, as a picture, and in words; and what commands there are."""
+"""Figures of replies in a line, as a picture, and in words."""
 
 from dataclasses import replace
 
 import pytest
 
-from dflash_mlx import RequestError, Statistics
-from dflash_mlx.cli.chat.commands import Commands
+from dflash_mlx import Statistics
 from dflash_mlx.cli.chat.figures import acceptance, advice, picture, status_line
-from dflash_mlx.cli.chat.slash import COMMANDS, help_text, parse
 
 REPLY = Statistics(
     prompt_tokens=1200,
@@ -81,24 +79,3 @@ def test_acceptance_is_weighed_by_the_cycles_that_drafted_so_far():
 def test_advice_follows_from_the_figures(change, temperature, thought, drafter, says):
     reply = Statistics(**vars(REPLY) | change)
     assert says in " ".join(advice([reply], temperature, thought, drafter))
-
-
-def test_a_line_is_a_command_only_behind_a_slash():
-    assert parse("/set  top_k 4 ") == ("set", "top_k 4") and parse("/QUIT") == ("quit", "")
-    assert parse("hello /quit") is None and parse(" /quit") is None
-    assert parse("/system one\ntwo") == ("system", "one\ntwo")
-
-
-@pytest.mark.parametrize(
-    "line, says", [("/reset", "Did you mean /"), ("/", "/help"), ("/undo it", "takes nothing"), ("/load", "file")]
-)
-def test_a_wrong_command_gets_a_sentence_and_a_way_out(line, says):
-    with pytest.raises(RequestError) as error:
-        parse(line)
-    assert says in error.value.message + error.value.hint
-
-
-def test_every_command_is_obeyed_and_explained():
-    for name in COMMANDS:
-        assert f"/{name}" in help_text(40)
-        assert name == "quit" or callable(getattr(Commands, name))
