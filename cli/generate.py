@@ -146,7 +146,11 @@ def _read_prompt(argument: str | None) -> str:
 
 def _has_input() -> bool:
     """Whether text comes from stdin, or its end. Programs leave pipes open to those they start, and write nothing."""
-    if sys.stdin.isatty() or fcntl(sys.stdin, F_GETFL) & os.O_ACCMODE == os.O_WRONLY:  # the latter comes with nohup
+    try:
+        readable = fcntl(sys.stdin, F_GETFL) & os.O_ACCMODE != os.O_WRONLY  # which it is under nohup
+    except OSError:  # it is not a file, where another program calls `main`
+        readable = False
+    if not readable or sys.stdin.isatty():
         return False
     if select([sys.stdin], [], [], WAIT)[0]:
         return True

@@ -68,9 +68,10 @@ def test_an_open_pipe_that_nobody_writes_to_is_left_out_with_a_word(run, demo, p
 
 
 def test_a_stdin_that_cannot_be_read_as_under_nohup_is_left_alone(run, demo):
+    tokens = demo.generate(PROMPT, max_tokens=1).statistics.prompt_tokens
     with open(os.devnull, "wb") as nothing:
-        tokens = demo.generate(PROMPT, max_tokens=1).statistics.prompt_tokens
         assert prompt_tokens(run, PROMPT, stdin=nothing) == (tokens, "")
+    assert prompt_tokens(run, PROMPT, stdin=io.BytesIO(b"not a file")) == (tokens, "")
 
 
 @pytest.mark.parametrize(
