@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .machine import Check, machine_checks
-from .options import Kernels
+from .options import Drafter, Kernels
 from .pair_report import NO_PROMPTS, compare, load_pair, pair_checks, prompts_of
 from .render import Progress, folded, json_line, note, write
 
@@ -30,6 +30,7 @@ def doctor(
             show_default=False,
         ),
     ] = None,
+    drafter: Drafter = "auto",
     parity: Annotated[
         bool, typer.Option("--parity", help="Only compare verification in blocks with plain decoding, row by row.")
     ] = False,
@@ -40,10 +41,10 @@ def doctor(
 ) -> None:
     """Check this machine and installation, and a pair on it: kernels, what passes cost, how far blocks are from plain."""
     if parity:
-        _print_parity(model or "demo", kernels, as_json)
+        _print_parity(model or "demo", drafter, kernels, as_json)
         return
     ok = True
-    for check in _checks(model, kernels):
+    for check in _checks(model, drafter, kernels):
         ok &= check.ok
         line = f"{'ok' if check.ok else '!!'} {check.name}: {check.value}\n"
         write(json_line(check._asdict()) if as_json else folded(line, sys.stdout))
@@ -51,30 +52,28 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _checks(model: str | None, kernels: str) -> Iterator[Check]:
+def _checks(model: str | None, drafter: str, kernels: str) -> Iterator[Check]:
     yield from machine_checks()
-    if model is None:
-        pair, check = _demo(kernels)
-    else:
-        pair, check = _named(model, kernels)
+    pair, check = _demo(kernels) if (model, drafter) == (None, "auto") else _named(model or "demo", drafter, kernels)
     yield check
     if pair:
-        yield from pair_checks(pair)
+        yield from pair_checks(pair, drafter == "none")
 
 
-def _named(model: str, kernels: str) -> "tuple[Pair | None, Check]":
+def _named(model: str, drafter: str, kernels: str) -> "tuple[Pair | None, Check]":
     from dflash_mlx.errors import ModelNotFoundError
     from dflash_mlx.loading.known_pairs import find
 
     try:
         with Progress(quiet=False) as progress:
-            pair = load_pair(model, kernels, progress)
+            pair = load_pair(model, drafter, kernels, progress)
     except ModelNotFoundError as error:
         if find(model):  # a part of a known pair cannot be had; any other name leads nowhere
             return None, Check("pair", f"{model}: {error}", False)
         raise
-    drafter = f"drafter with blocks of {pair.drafter.config.block_size}" if pair.drafter else "no drafter is known for it"
-    return pair, Check("pair", f"{model}: {pair.target.config.model_type}, {drafter}")
+    without = "no drafter" if drafter == "none" else "no drafter is known for it"
+    drafts = f"drafter with blocks of {pair.drafter.config.block_size}" if pair.drafter else without
+    return pair, Check("pair", f"{model}: {pair.target.config.model_type}, {drafts}")
 
 
 def _demo(kernels: str) -> "tuple[Pair | None, Check]":
@@ -97,11 +96,11 @@ def _demo(kernels: str) -> "tuple[Pair | None, Check]":
     return pair, Check("demo pair", value)
 
 
-def _print_parity(model: str, kernels: str, as_json: bool) -> None:
+def _print_parity(model: str, drafter: str, kernels: str, as_json: bool) -> None:
     from dflash_mlx.errors import CheckpointError
 
     with Progress(quiet=False) as progress:
-        pair = load_pair(model, kernels, progress)
+        pair = load_pair(model, drafter, kernels, progress)
         prompts = prompts_of(pair)
         if not prompts:
             raise CheckpointError(f"{model} is {NO_PROMPTS}.", "Get its tokenizer.json again.")

@@ -38,7 +38,8 @@ def machine_checks() -> Iterator[Check]:
     device = "GPU" if mx.default_device() == mx.gpu else "CPU"
     yield Check("device", f"{device} of {mx.device_info()['device_name']}")
     metal = mx.metal.is_available()
-    yield Check("Metal", "yes" if metal else "no: the CPU computes, by MLX's own ops", metal or not on_mac)
+    missing = f"{'not available' if on_mac else 'only Macs have it'}; the CPU computes, by MLX's own ops"
+    yield Check("Metal", "available" if metal else missing, metal or not on_mac)
     if not metal:
         yield _harness()
     yield _memory()

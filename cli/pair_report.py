@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .machine import Check
@@ -24,22 +25,23 @@ SHOWN = 300  # characters of an error
 NO_PROMPTS = "not compared: the tokenizer makes no tokens of any of the texts"
 
 
-def load_pair(name: str, kernels: Any, progress: Progress) -> "Pair":
-    """A pair; the target alone where no drafter is known for it. One that is known and cannot be had is an error."""
+def load_pair(name: str, drafter: str, kernels: Any, progress: Progress) -> "Pair":
+    """A pair; the target alone where no drafter is known for it. One that is known or named and cannot be had is an error."""
     import dflash_mlx
     from dflash_mlx.errors import ModelNotFoundError
     from dflash_mlx.loading.known_pairs import find
 
+    load = partial(dflash_mlx.load, name, kernels=kernels, progress=progress.loading)
     try:
-        return dflash_mlx.load(name, kernels=kernels, progress=progress.loading)
+        return load(drafter=None if drafter == "none" else drafter)
     except ModelNotFoundError:
-        if find(name):
+        if drafter != "auto" or find(name):
             raise
-        return dflash_mlx.load(name, drafter=None, kernels=kernels, progress=progress.loading)
+        return load(drafter=None)
 
 
-def pair_checks(pair: "Pair") -> Iterator[Check]:
-    """Kernels, costs, parity, and advice."""
+def pair_checks(pair: "Pair", plain: bool) -> Iterator[Check]:
+    """Kernels, costs, parity, and advice. plain: whether no drafter was wanted."""
     yield from _kernels(pair)
     with Progress(quiet=False) as progress:
         costs = pair.calibrate("fast", progress.measuring)
@@ -55,7 +57,7 @@ def pair_checks(pair: "Pair") -> Iterator[Check]:
     else:
         reports = []
         yield Check("parity", NO_PROMPTS, False)
-    yield Check("advice", " ".join(_advice(pair, costs, exact, reports)))
+    yield Check("advice", " ".join(_advice(pair, plain, costs, exact, reports)))
 
 
 def prompts_of(pair: "Pair") -> list[list[int]]:
@@ -146,23 +148,26 @@ def _parity(report: "Parity") -> Check:
     return Check(f"parity, {report.verify}", value, ok, asdict(report))
 
 
-def _advice(pair: "Pair", costs: "Costs | None", exact: "Costs | None", reports: "list[Parity]") -> Iterator[str]:
+def _advice(pair: "Pair", plain: bool, costs: "Costs | None", exact: "Costs | None", reports: "list[Parity]") -> Iterator[str]:
     from dflash_mlx.decoding.block_size import Policy
     from dflash_mlx.tuning.record import marks_of
 
     if pair.drafter and costs and exact:
         trained = pair.drafter.config.block_size
-        policy, exactly = Policy(costs, trained), Policy(exact, trained)
-        yield "Speculation pays here." if policy.speculative else f"Speculation hardly pays here ({policy.reason})."
-        width = min(BLOCK_SIZE, trained)
-        if exact.seconds(width, 0) <= 1.05 * costs.seconds(width, 0):
-            yield "Exact verification costs no more than fast: use --verify exact."
-        elif exactly.speculative:
-            yield "Exact verification costs more than fast and can still pay: use --verify exact if every bit matters."
+        policy, width = Policy(costs, trained), min(BLOCK_SIZE, trained)
+        pays = "Speculation pays here."
+        if not policy.speculative:
+            yield f"Speculation hardly pays here ({policy.reason})."
+        elif exact.seconds(width, 0) <= 1.05 * costs.seconds(width, 0):
+            yield f"{pays} Exact verification costs no more than fast: use --verify exact."
+        elif Policy(exact, trained).speculative:
+            yield f"{pays} Exact verification costs more than fast and can still pay: use --verify exact if every bit matters."
         else:
-            yield "Exact verification is no faster than plain decoding here: use --verify fast."
+            yield f"{pays} Exact verification is no faster than plain decoding here: use --verify fast."
+    elif plain:
+        yield "Without a drafter, decoding is plain."
     elif pair.drafter is None:
-        yield "No drafter is known for this target: give one to generate (--drafter), or choose a known pair (dflash-mlx models)."
+        yield "No drafter is known for this target: give one with --drafter, or choose a known pair (dflash-mlx models)."
     if any(report.verify == "exact" and report.largest_difference for report in reports):
         yield "Exact verification is not exact here: please report this with the output of doctor --json."
     if pair.kernels.file:

@@ -66,6 +66,7 @@ def test_every_check_has_a_line_and_where_all_is_well_the_command_succeeds(run):
     assert code == 0 and list(lines(out)) == NAMES
     assert run("doctor").err == "", "what passes cost is measured once"
     assert all(value.startswith("ok ") for value in lines(out).values())
+    assert lines(out)["Metal"] in ("ok available", "ok only Macs have it; the CPU computes, by MLX's own ops")
     for package in ("dflash-mlx", "mlx", "mlx-lm"):
         assert lines(out)[package] == f"ok {version(package)}"
 
@@ -131,7 +132,7 @@ def test_a_mac_without_metal_or_with_an_intel_python_fails_the_command(run, monk
         monkeypatch.setattr(platform, "machine", lambda machine=machine: machine)
         code, out, _ = run("doctor")
         assert code == 1 and [name for name, value in lines(out).items() if value.startswith("!!")] == wrong
-        assert f"macOS 26.6, {machine}" in out
+        assert f"macOS 26.6, {machine}" in out and lines(out)["Metal"].startswith("!! not available")
 
 
 def test_memory_names_what_a_model_may_take(run, monkeypatch):
@@ -248,6 +249,17 @@ def test_a_pair_that_is_named_is_looked_at_instead_of_the_embedded_one(run):
     assert lines(out)["pair"] == "ok demo: qwen3_5, drafter with blocks of 8"
 
 
+def test_a_drafter_can_be_named_or_left_out(run):
+    told = lines(run("doctor", "--drafter", "none").out)
+    assert told["pair"] == "ok demo: qwen3_5, no drafter" and told["advice"] == "ok Without a drafter, decoding is plain."
+    folder, drafter = str(CHECKPOINTS / "target_qwen3_5"), str(CHECKPOINTS / "dflash2_swa")
+    told = lines(run("doctor", "--model", folder, "--drafter", drafter).out)
+    assert told["pair"] == f"ok {folder}: qwen3_5_text, drafter with blocks of 8" and "cost of a cycle, fast" in told
+    for arguments in ((), ("--parity",)):
+        code, _, err = run("doctor", "--drafter", "nowhere", *arguments)
+        assert code == 2 and err.startswith("error: there is no folder nowhere.")
+
+
 def test_advice_follows_what_was_measured(run, monkeypatch):
     def advice(fast: float, exact: float) -> str:
         costs = [Costs([(1, 0, 0.01), (8, 0, seconds)]) for seconds in (fast, exact)]
@@ -257,7 +269,7 @@ def test_advice_follows_what_was_measured(run, monkeypatch):
     assert advice(0.011, 0.011).startswith("ok Speculation pays here. Exact verification costs no more than fast")
     assert "can still pay" in advice(0.011, 0.014)
     assert "use --verify fast" in advice(0.011, 0.08)
-    assert "Speculation hardly pays here (a cycle of " in advice(0.08, 0.08)
+    assert advice(0.08, 0.08).startswith("ok Speculation hardly pays here (a cycle of ") and "xact" not in advice(0.08, 0.08)
 
 
 def test_exact_verification_that_is_not_exact_fails_the_command(run, monkeypatch):
