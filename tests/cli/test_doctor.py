@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import mlx.core as mx
 import pytest
+import tokenizers
 from fixture_data import CHECKPOINTS
 from huggingface_hub import constants
 
@@ -223,6 +224,7 @@ def test_texts_that_are_no_tokens_are_left_out(run, monkeypatch, short):
 
 def test_a_tokenizer_that_makes_no_tokens_of_any_text_is_told(run, tmp_path):
     folder = write_pair(tmp_path / "pair", Geometry(64, 4, 96, 2, 1, 32, 2, 32, 264, drafter_layers=1, positions=1024))
+    tokenizers.Tokenizer(tokenizers.models.BPE()).save(str(folder / "tokenizer.json"))
     code, out, _ = run("doctor", "--model", str(folder))
     assert code == 1 and lines(out)["parity"] == f"!! {pair_report.NO_PROMPTS}" and "advice" in lines(out)
     code, out, err = run("doctor", "--parity", "--model", str(folder))
