@@ -69,7 +69,7 @@ def open_source(name: str | Path, downloading: Downloading | None = None, notice
     config, weights = _unpacked(config, weights, folder, notice)
     if str(config.get("model_type")).startswith("qwen3_5_moe"):
         _stack_experts(weights, folder)
-    return Source(folder, *_origin(folder), _with_old_names(config), weights)
+    return Source(folder, *_origin(folder), config, weights)
 
 
 def _origin(folder: Path) -> tuple[str, str | None]:
@@ -105,19 +105,6 @@ def _check_index(folder: Path, weights: Weights) -> None:
             f"{index} names {len(absent)} tensors that no file holds, first {absent[0]}.",
             "The index is not of these files: get the model's files again.",
         )
-
-
-def _with_old_names(config: dict[str, Any]) -> dict[str, Any]:
-    """Fields that transformers 5 renamed, also by their former names, which mlx-lm's models of these families read."""
-    rope = config.get("rope_parameters")
-    if config.get("model_type") not in ("qwen3_moe", "qwen3_next") or not isinstance(rope, dict):
-        return config
-    former = {
-        "num_experts": config.get("num_local_experts"),
-        **{key: rope.get(key) for key in ("rope_theta", "partial_rotary_factor")},
-    }
-    former["rope_scaling"] = rope if rope.get("rope_type") != "default" else None
-    return {key: value for key, value in former.items() if value is not None} | config
 
 
 def _unpacked(config: dict[str, Any], weights: Weights, folder: Path, notice: Notice) -> tuple[dict[str, Any], Weights]:

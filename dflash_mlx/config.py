@@ -1,7 +1,72 @@
-"""What a config.json says, in every form that is published: quantisation."""
+"""What a config.json says, in every form that is published: RoPE settings, quantisation."""
 
+import math
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from dflash_mlx.errors import CheckpointError, UnsupportedModelError
+
+ROPE_TYPES = ("default", "linear", "yarn", "llama3")  # whose turns depend on the position alone, as mlx-lm computes them
+NUMBERS = {"partial_rotary_factor", "original_max_position_embeddings", "attention_factor", "mscale", "mscale_all_dim"}
+NUMBERS |= {"beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor"}
+MSCALE = (("mscale", 1), ("mscale_all_dim", 0))  # and what they are in yarn by default
+
+
+def unserved(name: str, value: Any, file: str | Path) -> UnsupportedModelError:
+    """The error for a field with a value that is not computed here."""
+    return UnsupportedModelError(
+        f"{file} sets {name} to {value!r:.80}, which this runtime does not compute.",
+        "Use a checkpoint of this model without that, or another runtime.",
+    )
+
+
+def read_rope(config: Mapping[str, Any], file: str | Path) -> dict[str, Any]:
+    """RoPE settings as mlx-lm reads them, of a config.json in any published form.
+
+    As in transformers 5, `rope_scaling` counts before `rope_parameters`, and both before fields beside them.
+
+    Returns:
+        `type`, `rope_theta`, `partial_rotary_factor` if there is one, and what belongs to the type.
+
+    Raises:
+        UnsupportedModelError: the type, or what it is told, is not computed here.
+        CheckpointError: a number is missing or impossible.
+    """
+    scaling, parameters = (config.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
+    if not isinstance(scaling, dict) or not isinstance(parameters, dict):
+        raise CheckpointError(f"the RoPE settings in {file} are no JSON object.", "Get the model's files again.")
+    kind = next((place[name] for place in (scaling, parameters) for name in ("rope_type", "type") if place.get(name)), "default")
+    beside = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
+    rope = {name: said for place in (beside, parameters, scaling) for name, said in place.items() if said is not None}
+    rope |= {"rope_type": kind, "type": "default" if kind == "mrope" else kind}  # mrope differs for pictures only
+    if rope["type"] not in ROPE_TYPES:
+        raise unserved("the RoPE type", kind, file)
+    if kind in ("yarn", "llama3"):
+        if original := config.get("original_max_position_embeddings"):
+            rope["original_max_position_embeddings"] = original
+        rope.setdefault("original_max_position_embeddings", config.get("max_position_embeddings"))
+    if not (rope.get("mscale") and rope.get("mscale_all_dim")):  # transformers takes both or none
+        rope = {name: said for name, said in rope.items() if not name.startswith("mscale")}
+    needed = {"rope_theta"} if rope["type"] == "default" else {"rope_theta", "factor"}
+    for name in sorted(needed | rope.keys() & NUMBERS):
+        if type(rope.get(name)) not in (int, float) or not 0 < rope[name] < math.inf:
+            raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
+    if kind == "yarn":
+        numerator, denominator = (1 + 0.1 * rope.get(name, usual) * math.log(max(rope["factor"], 1)) for name, usual in MSCALE)
+        if not math.isclose(rope.get("attention_factor", numerator / denominator), numerator / denominator, rel_tol=1e-3):
+            raise unserved("attention_factor", rope["attention_factor"], file)
+        if not rope.get("truncate", True):
+            raise unserved("truncate", rope["truncate"], file)
+    return rope
+
+
+def longest(rope: Mapping[str, Any] | None, positions: int) -> int:
+    """The most positions under RoPE settings as `read_rope` gives them, as vLLM derives them from `max_position_embeddings`."""
+    if not rope or rope.get("type") not in ("linear", "yarn"):
+        return positions
+    return int(rope.get("original_max_position_embeddings", positions) * rope["factor"])
 
 
 def bare(name: str) -> str:

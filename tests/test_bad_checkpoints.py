@@ -221,8 +221,9 @@ def test_whole_numbers_where_weights_are_expected(dtype: mx.Dtype, target: Path,
 @pytest.mark.parametrize(
     "rope",
     [
-        {"rope_type": "odd", "rope_theta": 1e4},
         {"rope_type": "yarn", "rope_theta": 1e4},
+        {"rope_type": "yarn", "factor": 4, "attention_factor": "x", "rope_theta": 1e4},
+        {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": [], "rope_theta": 1e4},
         {"rope_type": "linear", "factor": 0, "rope_theta": 1e4},
         {"rope_type": "yarn", "factor": "4", "rope_theta": 1e4},
         {"rope_theta": "x"},
@@ -233,6 +234,15 @@ def test_rope_settings_that_make_no_sense(rope: dict, target: Path, drafter: Pat
     refused(dm.CheckpointError, drafter=drafter)
     edit_config(target, lambda c: c["text_config"].update(rope_parameters=rope))
     refused(dm.CheckpointError, target=target)
+
+
+@pytest.mark.parametrize("kind", ["odd", "dynamic", "longrope", 5, ["yarn"]])
+def test_a_rope_type_that_is_not_computed(kind: object, target: Path, drafter: Path) -> None:
+    rope = {"rope_type": kind, "factor": 2.0, "rope_theta": 1e4}
+    edit_config(drafter, lambda c: c.update(rope_parameters=rope))
+    refused(dm.UnsupportedModelError, "the drafter's config.json", repr(kind), drafter=drafter)
+    edit_config(target, lambda c: c["text_config"].update(rope_parameters=rope))
+    refused(dm.UnsupportedModelError, "config.json", repr(kind), target=target)
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a": ' + "9" * 5000 + "}"])

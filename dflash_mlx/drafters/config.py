@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dflash_mlx.config import read_rope
 from dflash_mlx.errors import CheckpointError
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
@@ -51,27 +52,26 @@ class DrafterConfig:
 
     @classmethod
     def from_dict(cls, config: dict[str, Any]) -> "DrafterConfig":
-        """Reads a config.json, where a field may stand in `dflash_config`, at top level or in `rope_parameters`.
+        """Reads a config.json, where a field may stand in `dflash_config` or at top level.
 
         Raises:
             CheckpointError: a required field is missing or impossible; the field is named.
+            UnsupportedModelError: its RoPE settings are not computed here.
         """
         try:
             found = cls._read(config)
         except (TypeError, ValueError, AttributeError) as error:
-            raise CheckpointError(
-                f"the drafter's config.json has a field of the wrong kind ({error}).", "Get its files again."
-            ) from error
+            raise _wrong(f"config.json has a field of the wrong kind ({error})") from error
         found._check()
         return found
 
     @classmethod
     def _read(cls, config: dict[str, Any]) -> "DrafterConfig":
         nested = config.get("dflash_config") or {}
-        rope = dict(config.get("rope_parameters") or config.get("rope_scaling") or {})
+        rope = read_rope(config | nested, "the drafter's config.json")
 
         def field(name: str, *default: Any) -> Any:
-            for place in (nested, config, rope):
+            for place in (nested, config):
                 if place.get(name) is not None:
                     return place[name]
             if default:
@@ -84,9 +84,7 @@ class DrafterConfig:
         def size(name: str, *default: Any) -> Any:
             value = field(name, *default)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise CheckpointError(
-                    f"the drafter's config.json has {name} {value!r}, not a positive whole number.", "Get its files again."
-                )
+                raise _wrong(f"config.json has {name} {value!r}, not a positive whole number")
             return value
 
         version: Literal[1, 2] = (
@@ -102,8 +100,8 @@ class DrafterConfig:
             head_dim=size("head_dim"),
             intermediate_size=size("intermediate_size"),
             rms_norm_eps=float(field("rms_norm_eps")),
-            rope_theta=float(field("rope_theta")),
-            rope_scaling=rope if rope.get("rope_type", rope.get("type", "default")) != "default" else None,
+            rope_theta=float(rope["rope_theta"]),
+            rope_scaling=None if rope["type"] == "default" else rope,
             max_position_embeddings=size("max_position_embeddings"),
             vocab_size=size("vocab_size", None),
             num_target_layers=size("num_target_layers", None),
@@ -123,41 +121,25 @@ class DrafterConfig:
 
     def _check(self) -> None:
         if len(self.layer_types) != self.num_hidden_layers or set(self.layer_types) - set(LAYER_TYPES):
-            raise CheckpointError(
-                f"the drafter's layer_types do not describe its {self.num_hidden_layers} layers.", "Get its files again."
-            )
+            raise _wrong(f"layer_types do not describe its {self.num_hidden_layers} layers")
         if "sliding_attention" in self.layer_types and self.sliding_window is None:
-            raise CheckpointError("the drafter's config.json has sliding layers and no sliding_window.", "Get its files again.")
-        for name in ("rms_norm_eps", "rope_theta", "input_embedding_scale", "output_multiplier", "final_logit_softcapping"):
+            raise _wrong("config.json has sliding layers and no sliding_window")
+        for name in ("rms_norm_eps", "input_embedding_scale", "output_multiplier", "final_logit_softcapping"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
-                raise CheckpointError(
-                    f"the drafter's config.json has {name} {value}, not a positive number.", "Get its files again."
-                )
+                raise _wrong(f"config.json has {name} {value}, not a positive number")
         if type(self.mask_token_id) is not int or self.mask_token_id < 0:
-            raise CheckpointError(f"the drafter's mask_token_id {self.mask_token_id!r} is no token id.", "Get its files again.")
+            raise _wrong(f"mask_token_id {self.mask_token_id!r} is no token id")
         if self.block_size > MAX_BLOCK_SIZE:
-            raise CheckpointError(
-                f"the drafter's block_size {self.block_size} is more than {MAX_BLOCK_SIZE}.", "Get its files again."
-            )
+            raise _wrong(f"block_size {self.block_size} is more than {MAX_BLOCK_SIZE}")
         if self.version == 2 and (self.vocab_size is None or self.selector_top_k > self.vocab_size):
-            raise CheckpointError(
-                f"the drafter's selector_top_k {self.selector_top_k} is more than its vocab_size {self.vocab_size}.",
-                "Get its files again.",
-            )
+            raise _wrong(f"selector_top_k {self.selector_top_k} is more than its vocab_size {self.vocab_size}")
         if self.is_causal not in (None, True, False):
-            raise CheckpointError(
-                f"the drafter's is_causal {self.is_causal!r} is neither true nor false.", "Get its files again."
-            )
+            raise _wrong(f"is_causal {self.is_causal!r} is neither true nor false")
         if not self.target_layer_ids or not all(isinstance(i, int) and i >= 0 for i in self.target_layer_ids):
-            raise CheckpointError(
-                f"the drafter's target_layer_ids {list(self.target_layer_ids)} name no layers.", "Get its files again."
-            )
+            raise _wrong(f"target_layer_ids {list(self.target_layer_ids)} name no layers")
         if self.version == 2 and self.hidden_size % self.conv_group_size:
-            raise CheckpointError(
-                f"the drafter's conv_group_size {self.conv_group_size} does not divide its hidden_size {self.hidden_size}.",
-                "Get its files again.",
-            )
+            raise _wrong(f"conv_group_size {self.conv_group_size} does not divide its hidden_size {self.hidden_size}")
 
     def window(self, layer: int) -> int | None:
         """How far back a layer sees, in positions, its own included; None: all the way."""
@@ -169,3 +151,7 @@ class DrafterConfig:
         Where the checkpoint does not say, sliding layers are causal and full ones bidirectional.
         """
         return self.layer_types[layer] == "sliding_attention" if self.is_causal is None else self.is_causal
+
+
+def _wrong(what: str) -> CheckpointError:
+    return CheckpointError(f"the drafter's {what}.", "Get its files again.")

@@ -13,7 +13,7 @@ from dflash_mlx.targets.state import State
 
 @dataclass(frozen=True)
 class TargetConfig:
-    """What the rest of the runtime needs to know of a target."""
+    """What the rest of the runtime needs to know of a target; `max_position_embeddings` as its RoPE scaling stretches it."""
 
     model_type: str
     hidden_size: int

@@ -9,7 +9,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
-from dflash_mlx.config import bare
+from dflash_mlx.config import bare, read_rope
 from dflash_mlx.errors import CheckpointError
 from dflash_mlx.targets.transformer import TransformerTarget
 
@@ -47,10 +47,11 @@ def text_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_text_config(folder: Path, config: dict[str, Any], family: Family) -> dict[str, Any]:
-    """The same, checked.
+    """The same, checked, with its RoPE settings in every place where mlx-lm's models look.
 
     Raises:
         CheckpointError: a field that is needed is missing or impossible.
+        UnsupportedModelError: the RoPE settings are not computed here.
     """
     file = folder / "config.json"
     if not isinstance(config.get("text_config", config), dict):
@@ -59,6 +60,9 @@ def read_text_config(folder: Path, config: dict[str, Any], family: Family) -> di
     for name in (*SIZES, *family.sizes):
         if type(text.get(name)) is not int or text[name] < 1:
             raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
+    rope = read_rope({"rope_theta": 10_000.0, **text}, file)  # which transformers 5 may leave out
+    text |= {"rope_parameters": rope, "rope_scaling": None if rope["type"] == "default" else rope}
+    text |= {name: rope[name] for name in ("rope_theta", "partial_rotary_factor") if name in rope}
     return text
 
 
@@ -70,6 +74,7 @@ def build(folder: Path, config: dict[str, Any], family: Family, weights: Weights
 
     Raises:
         CheckpointError: config.json or the weights are damaged, or contradict each other.
+        UnsupportedModelError: see `read_text_config`.
     """
     text = read_text_config(folder, config, family)
     weights = _with_plain_names(read_weights(folder) if weights is None else weights, folder)

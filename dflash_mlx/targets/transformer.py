@@ -10,6 +10,7 @@ from functools import partial
 import mlx.core as mx
 import mlx.nn as nn
 
+from dflash_mlx.config import longest
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.kernels.verify_matmul import project
@@ -34,7 +35,7 @@ class TransformerTarget(Target):
             hidden_size=args.hidden_size,
             vocab_size=args.vocab_size,
             num_hidden_layers=args.num_hidden_layers,
-            max_position_embeddings=args.max_position_embeddings,
+            max_position_embeddings=longest(args.rope_scaling, args.max_position_embeddings),
             attention_layers=sum("linear_attn" not in layer for layer in text.model.layers),
             num_attention_heads=args.num_attention_heads,
             num_key_value_heads=args.num_key_value_heads,
