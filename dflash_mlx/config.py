@@ -1,4 +1,4 @@
-"""What a config.json says, in every form that is published: RoPE settings, quantisation."""
+"""What a config.json says, in every form that is published: what is computed here, RoPE settings, quantisation."""
 
 import math
 import re
@@ -12,6 +12,37 @@ ROPE_TYPES = ("default", "linear", "yarn", "llama3")  # whose turns depend on th
 NUMBERS = {"partial_rotary_factor", "original_max_position_embeddings", "attention_factor", "mscale", "mscale_all_dim"}
 NUMBERS |= {"beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor"}
 MSCALE = (("mscale", 1), ("mscale_all_dim", 0))  # and what they are in yarn by default
+
+# Fields of which a model can be computed one way only: what they may say, beside nothing.
+SERVED: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("hidden_act", "hidden_activation", "output_gate_type"), ("silu", "swish")),
+    **{"scoring_func": ("softmax",), "topk_method": ("greedy",), "mamba_ssm_dtype": ("float32",)},
+    **{"use_qk_norm": (True,), "is_causal": (True,), "per_layer_config": ({},)},
+}
+NOTHING: tuple[Any, ...] = (None, False, 0, 1, "", "none", "default", [], {})
+# A field that nobody here has heard of matters if its name says so, unless it is about training or multi-token prediction.
+TELLING = re.compile(
+    r"softcap|multiplier|scal(e|ing|ar)|sliding|window|chunk|rope|rotary|bias|bidirectional|alibi|sink|parallel_residual"
+    r"|^(n|topk)_group$|^first_k_dense|^moe_layer_freq"
+)
+ELSEWHERE = re.compile(  # also what is read by name
+    r"init|loss|grad|update|dropout|mtp|^mrope_|^rope_(theta|scaling|parameters)$"
+    r"|^(partial_rotary_factor|sliding_window|max_window_layers)$"
+)
+
+
+def check_served(fields: Mapping[str, Any], served: dict[str, tuple[Any, ...]], file: str | Path) -> None:
+    """Raises UnsupportedModelError for a field that makes the model compute something that is not computed here.
+
+    Args:
+        served: what a family's fields may say, beside those in `SERVED`.
+    """
+    known = SERVED | served
+    for name, value in fields.items():
+        if name in known or (TELLING.search(name) and not ELSEWHERE.search(name)):
+            fine = known.get(name, NOTHING)
+            if value is not None and not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in fine):
+                raise unserved(name, value, file)
 
 
 def unserved(name: str, value: Any, file: str | Path) -> UnsupportedModelError:

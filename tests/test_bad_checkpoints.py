@@ -10,6 +10,7 @@ import pytest
 from fixture_data import CHECKPOINTS
 
 import dflash_mlx as dm
+from dflash_mlx.targets import load_target
 
 TARGET, DRAFTER = CHECKPOINTS / "target_qwen3_5", CHECKPOINTS / "dflash2_full"
 
@@ -288,6 +289,21 @@ def test_a_drafter_config_with_a_field_of_the_wrong_kind(field: str, value: obje
         dm.load(TARGET, drafter=drafter)
     else:
         refused(dm.DFlashError, drafter=drafter)
+
+
+@pytest.mark.parametrize(
+    "field", ["layer_types", "max_window_layers", "use_sliding_window", "rope_scaling", "num_local_experts", "mlp_only_layers"]
+)
+@pytest.mark.parametrize("value", ["x", [None], 5, {"a": 1}, True])
+@pytest.mark.parametrize("name", ["target_qwen3", "target_qwen3_moe", "target_qwen3_5_moe"])
+def test_a_field_of_the_wrong_kind_gives_no_traceback(name: str, field: str, value: object, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(CHECKPOINTS / name, tmp_path / name))
+    given = {"use_sliding_window": True, "sliding_window": 8} if "window" in field else {}
+    edit_config(folder, lambda c: c.get("text_config", c).update({**given, field: value}))
+    try:
+        load_target(folder)
+    except dm.DFlashError as error:
+        assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize("field", ["text_config", "quantization", "architectures", "eos_token_id"])

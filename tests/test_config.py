@@ -1,11 +1,11 @@
-"""config.json: RoPE settings in every published form, how far they reach, and entries on quantisation."""
+"""config.json: RoPE settings in every published form, how far they reach, and what of the other fields is served."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dflash_mlx.config import bare, longest, quantization_of, read_rope
+from dflash_mlx.config import bare, check_served, longest, quantization_of, read_rope
 from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 
 FILE = Path("model/config.json")
@@ -121,6 +121,82 @@ def test_scaling_stretches_the_context_as_vllm_derives_it(
     rope = read_rope({"rope_theta": 1e6, "max_position_embeddings": positions, place: scaling}, FILE)
     assert longest(rope, positions) == reach
     assert longest(None, positions) == positions
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"hidden_act": "silu", "hidden_activation": None, "attention_bias": False, "mlp_bias": None, "use_qk_norm": True},
+        {"final_logit_softcapping": None, "attn_logit_softcapping": 0.0, "logits_scaling": 1.0, "embedding_multiplier": 1},
+        {"scoring_func": "softmax", "n_group": 1, "topk_group": 1, "topk_method": "greedy", "routed_scaling_factor": 1.0},
+        {"sliding_window": 4096, "max_window_layers": 36, "use_sliding_window": False, "chunk_size_feed_forward": 0},
+        {"rope_theta": 1e6, "rope_scaling": {}, "rope_parameters": None, "mrope_interleaved": True, "mrope_section": [1, 1, 2]},
+        {"mamba_ssm_dtype": "float32", "output_gate_type": "swish", "mtp_loss_scaling_factor": 0.3, "mtp_num_hidden_layers": 1},
+        {"initializer_range": 0.02, "router_aux_loss_coef": 0.001, "attention_dropout": 0.1, "router_bias_update_rate": 0.001},
+        {
+            "torch_dtype": "bfloat16",
+            "architectures": ["X"],
+            "id2label": {"0": "a"},
+            "top_k": 50,
+            "temperature": 0.6,
+            "eos_token_id": 5,
+        },
+        {"never_heard_of": 7, "unsloth_version": "2026.1", "vision_config": {"hidden_act": "gelu"}, "per_layer_config": {}},
+    ],
+    ids=range(9),
+)
+def test_what_means_nothing_or_changes_nothing_is_fine(fields: dict[str, Any]) -> None:
+    check_served(fields, {}, FILE)
+
+
+REFUSED: list[tuple[str, Any]] = [
+    ("hidden_act", "gelu"),
+    ("hidden_activation", "gelu_pytorch_tanh"),
+    ("output_gate_type", "sigmoid"),
+    ("attention_bias", True),
+    ("mlp_bias", True),
+    ("final_logit_softcapping", 30.0),
+    ("attn_logit_softcapping", 50),
+    ("query_pre_attn_scalar", 144),
+    ("logits_scaling", 8.0),
+    ("embedding_multiplier", 12.0),
+    ("residual_multiplier", 0.22),
+    ("scale_emb", 12),
+    ("use_sliding_window", True),
+    ("sliding_window_pattern", 6),
+    ("attention_chunk_size", 8192),
+    ("dual_chunk_attention_config", {"chunk_size": 262144}),
+    ("no_rope_layers", [1, 1, 0]),
+    ("rope_local_base_freq", 10000),
+    ("scoring_func", "sigmoid"),
+    ("topk_method", "noaux_tc"),
+    ("n_group", 8),
+    ("topk_group", 4),
+    ("routed_scaling_factor", 2.5),
+    ("first_k_dense_replace", 3),
+    ("moe_layer_freq", 2),
+    ("mamba_ssm_dtype", "bfloat16"),
+    ("use_qk_norm", False),
+    ("is_causal", False),
+    ("use_bidirectional_attention", True),
+    ("num_attention_sinks", 4),
+    ("per_layer_config", {"3": {"sliding_window": 5}}),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED, ids=[name for name, _ in REFUSED])
+def test_what_would_be_computed_otherwise_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(UnsupportedModelError, match=rf"{FILE} sets {name} to ") as caught:
+        check_served({"vocab_size": 5, name: value}, {}, FILE)
+    assert caught.value.hint
+
+
+def test_a_family_s_own_values_count_before_those_of_all() -> None:
+    check_served({"attention_bias": True}, {"attention_bias": (True,)}, FILE)
+    with pytest.raises(UnsupportedModelError, match="attn_output_gate to False"):
+        check_served({"attn_output_gate": False}, {"attn_output_gate": (True,)}, FILE)
+    with pytest.raises(UnsupportedModelError, match="partial_rotary_factor"):
+        check_served({"partial_rotary_factor": 0.5}, {"partial_rotary_factor": (1,)}, FILE)
 
 
 @pytest.mark.parametrize(

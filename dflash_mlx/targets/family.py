@@ -9,7 +9,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
-from dflash_mlx.config import bare, read_rope
+from dflash_mlx.config import bare, check_served, read_rope, unserved
 from dflash_mlx.errors import CheckpointError
 from dflash_mlx.targets.transformer import TransformerTarget
 
@@ -23,11 +23,13 @@ class Family(NamedTuple):
     target: makes the target of the text model.
     module: the module of `mlx_lm.models`.
     sizes: fields of config.json, besides those of all, that must be positive whole numbers.
+    served: what fields may say of which its layers are computed in some ways only, besides those of all.
     """
 
     target: Callable[[nn.Module], TransformerTarget]
     module: ModuleType
     sizes: tuple[str, ...]
+    served: dict[str, tuple[Any, ...]]
 
 
 def text_config(config: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def read_text_config(folder: Path, config: dict[str, Any], family: Family) -> di
 
     Raises:
         CheckpointError: a field that is needed is missing or impossible.
-        UnsupportedModelError: the RoPE settings are not computed here.
+        UnsupportedModelError: a field says something that this runtime does not compute.
     """
     file = folder / "config.json"
     if not isinstance(config.get("text_config", config), dict):
@@ -60,9 +62,21 @@ def read_text_config(folder: Path, config: dict[str, Any], family: Family) -> di
     for name in (*SIZES, *family.sizes):
         if type(text.get(name)) is not int or text[name] < 1:
             raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
+    if not text.get("sliding_window"):
+        text.pop("use_sliding_window", None)
     rope = read_rope({"rope_theta": 10_000.0, **text}, file)  # which transformers 5 may leave out
     text |= {"rope_parameters": rope, "rope_scaling": None if rope["type"] == "default" else rope}
     text |= {name: rope[name] for name in ("rope_theta", "partial_rotary_factor") if name in rope}
+    check_served(text, {"query_pre_attn_scalar": (text["head_dim"],), **family.served}, file)
+    layers, kinds, windows_from = text["num_hidden_layers"], text.get("layer_types"), text.get("max_window_layers", 28)
+    if not kinds:
+        if text.get("use_sliding_window") and not (type(windows_from) is int and windows_from >= layers):
+            raise unserved("use_sliding_window", True, file)
+    else:
+        every = text["full_attention_interval"] if "full_attention_interval" in family.sizes else 1
+        count = min(layers, len(kinds)) if isinstance(kinds, list) else 0
+        if not count or kinds[:layers] != ["linear_attention" if (i + 1) % every else "full_attention" for i in range(count)]:
+            raise unserved("layer_types", kinds, file)
     return text
 
 

@@ -5,4 +5,6 @@ from mlx_lm.models import qwen3
 from dflash_mlx.targets.family import Family
 from dflash_mlx.targets.transformer import TransformerTarget
 
-FAMILY = Family(TransformerTarget, qwen3, ("intermediate_size",))
+FULL = {"attn_output_gate": (False,), "partial_rotary_factor": (1,)}
+WINDOWS = {"use_sliding_window": (False, True)}  # for layers from `max_window_layers` on: there must be none
+FAMILY = Family(TransformerTarget, qwen3, ("intermediate_size",), FULL | WINDOWS)

@@ -31,6 +31,8 @@ class Qwen35(TransformerTarget):
         return Projected(qkv, z.view, a, b)
 
 
-DENSE = Family(Qwen35, qwen3_5, (*RECURRENT_SIZES, "intermediate_size"))
+GATED = {"attn_output_gate": (True,)}
+SERVED = GATED | {"decoder_sparse_step": (1,), "mlp_only_layers": ([],)}  # which its layers do not read
+DENSE = Family(Qwen35, qwen3_5, (*RECURRENT_SIZES, "intermediate_size"), SERVED)
 MOE_SIZES = ("num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size")
-MOE = Family(Qwen35, qwen3_5_moe, (*RECURRENT_SIZES, *MOE_SIZES))
+MOE = Family(Qwen35, qwen3_5_moe, (*RECURRENT_SIZES, *MOE_SIZES), SERVED)

@@ -5,6 +5,7 @@ from mlx_lm.models import qwen3_moe
 from mlx_lm.models.rope_utils import initialize_rope
 
 from dflash_mlx.targets.family import Family
+from dflash_mlx.targets.qwen3 import FULL
 from dflash_mlx.targets.transformer import TransformerTarget
 
 
@@ -18,4 +19,4 @@ class Qwen3Moe(TransformerTarget):
         super().__init__(text)
 
 
-FAMILY = Family(Qwen3Moe, qwen3_moe, ("num_experts", "num_experts_per_tok", "moe_intermediate_size"))
+FAMILY = Family(Qwen3Moe, qwen3_moe, ("num_experts", "num_experts_per_tok", "moe_intermediate_size"), FULL)

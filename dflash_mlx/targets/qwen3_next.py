@@ -7,7 +7,7 @@ from mlx_lm.models import qwen3_next
 from dflash_mlx.kernels.columns import Columns
 from dflash_mlx.targets.family import Family
 from dflash_mlx.targets.gated_delta import Projected
-from dflash_mlx.targets.qwen3_5 import MOE_SIZES, RECURRENT_SIZES
+from dflash_mlx.targets.qwen3_5 import GATED, MOE_SIZES, RECURRENT_SIZES
 from dflash_mlx.targets.transformer import TransformerTarget
 
 
@@ -23,4 +23,4 @@ class Qwen3Next(TransformerTarget):
         return Projected(mx.concatenate([t.reshape(B, rows, -1) for t in (q, k, v)], axis=-1), z, a, b)
 
 
-FAMILY = Family(Qwen3Next, qwen3_next, (*RECURRENT_SIZES, *MOE_SIZES))
+FAMILY = Family(Qwen3Next, qwen3_next, (*RECURRENT_SIZES, *MOE_SIZES), GATED)

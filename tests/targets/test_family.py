@@ -15,7 +15,7 @@ from mlx_lm.utils import load_model
 
 import dflash_mlx as dm
 from dflash_mlx.convert import convert_target
-from dflash_mlx.errors import CheckpointError
+from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 from dflash_mlx.loading.known_pairs import known_pairs
 from dflash_mlx.loading.memory import estimate
 from dflash_mlx.targets import FAMILIES, load_target
@@ -111,6 +111,52 @@ def test_yarn_as_the_cards_tell_it_is_served(name: str, change: dict[str, Any], 
     text = {**config.get("text_config", config), **change}
     rope = text_of({**config, "text_config": text} if "text_config" in config else text)["rope_scaling"]
     assert rope["type"] == "yarn" and rope["factor"] * rope["original_max_position_embeddings"] == positions
+
+
+WINDOW = {"use_sliding_window": True, "sliding_window": 16}
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("Qwen3-8B", WINDOW | {"max_window_layers": 0}, "use_sliding_window"),
+    ("Qwen3-8B", WINDOW | {"max_window_layers": 35}, "use_sliding_window"),
+    ("Qwen3-8B", WINDOW | {"max_window_layers": None}, "use_sliding_window"),
+    ("Qwen3-8B", {"layer_types": ["full_attention"] * 35 + ["sliding_attention"]}, "layer_types"),
+    ("Qwen3-30B-A3B", WINDOW, "use_sliding_window"),
+    ("Qwen3-Next-80B-A3B", WINDOW, "use_sliding_window"),
+    ("Qwen3-Next-80B-A3B", {"layer_types": (["linear_attention"] * 3 + ["sliding_attention"]) * 12}, "layer_types"),
+    ("Qwen3.8-27B", WINDOW, "use_sliding_window"),
+    ("Qwen3.8-27B", {"layer_types": (["full_attention"] + ["linear_attention"] * 3) * 16}, "layer_types"),
+    ("Qwen3.8-27B", {"layer_types": ["linear_attention"] * 64}, "layer_types"),
+    ("Qwen3.8-27B", {"attn_output_gate": False}, "attn_output_gate"),
+    ("Qwen3.6-35B-A3B", {"mlp_only_layers": [3]}, "mlp_only_layers"),
+    ("Qwen3.6-35B-A3B", {"decoder_sparse_step": 2}, "decoder_sparse_step"),
+    ("Qwen3-8B", {"attn_output_gate": True}, "attn_output_gate"),
+    ("Qwen3-8B", {"partial_rotary_factor": 0.5}, "partial_rotary_factor"),
+    ("Qwen3-8B", {"query_pre_attn_scalar": 256}, "query_pre_attn_scalar"),
+    ("Qwen3-30B-A3B", {"rope_scaling": {"type": "dynamic", "factor": 2.0}}, "dynamic"),
+    *((name, {"hidden_act": "gelu"}, "hidden_act") for name in PUBLISHED),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "field"), REFUSED, ids=range(len(REFUSED)))
+def test_a_checkpoint_that_computes_otherwise_is_refused_by_name(name: str, change: dict[str, Any], field: str) -> None:
+    config = PUBLISHED[name]
+    text = {**config.get("text_config", config), **change}
+    with pytest.raises(UnsupportedModelError, match=field):
+        text_of({**config, "text_config": text} if "text_config" in config else text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        WINDOW | {"max_window_layers": 36},
+        WINDOW | {"layer_types": ["full_attention"] * 36},
+        {"use_sliding_window": True, "sliding_window": None, "max_window_layers": 0},
+        {"sliding_window": 4096, "use_sliding_window": False, "max_window_layers": 0},
+        {"query_pre_attn_scalar": 128, "attn_output_gate": False, "partial_rotary_factor": 1.0},
+    ],
+    ids=range(5),
+)
+def test_a_window_that_no_layer_has_and_what_is_so_anyway_are_served(change: dict[str, Any]) -> None:
+    assert text_of(PUBLISHED["Qwen3-8B"] | change)
 
 
 def test_the_order_of_layers_counts_before_the_interval() -> None:
