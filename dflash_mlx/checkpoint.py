@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ def is_drafter(config: dict[str, Any]) -> bool:
     return "dflash_config" in config or "DFlash" in str(config.get("architectures"))
 
 
+def to_convert(folder: Path, config: dict[str, Any]) -> str:
+    """The hint for a checkpoint that only the conversion reads."""
+    kind = "drafter" if is_drafter(config) else "target"
+    return f"Convert it once: dflash-mlx convert {kind} {shlex.quote(str(folder))} -o FOLDER."
+
+
 def read_weights(folder: Path) -> Weights:
     """All tensors of a folder, lazily loaded: of the files its index names, else of its model*.safetensors.
 
@@ -89,7 +96,7 @@ def weight_files(folder: Path) -> list[Path]:
         if not files:
             raise ModelNotFoundError(
                 f"{folder} has no model*.safetensors.",
-                "Point to a folder with weights in safetensors format.",
+                "Point to a folder with weights in safetensors format; dflash-mlx convert reads a GGUF file.",
             )
         return files
     weight_map = read_json(index).get("weight_map")
@@ -138,7 +145,9 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
     if isinstance(quantization, dict) and "quant_method" in quantization:
         raise UnsupportedModelError(
             f"{folder} is quantised as {quantization['quant_method']}, a format other than MLX's.",
-            "Use an MLX conversion of this model, or the original weights.",
+            to_convert(folder, config)
+            if quantization["quant_method"] == "fp8"
+            else "Use an MLX conversion of this model, or the original weights.",
         )
     if quantization is not None:
         try:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights
+from dflash_mlx.checkpoint import Weights, check_layers, load_weights, read_weights, to_convert
 from dflash_mlx.config import bare, check_served, read_rope, unserved
-from dflash_mlx.errors import CheckpointError
+from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 from dflash_mlx.targets.transformer import TransformerTarget
 
 SIZES: tuple[str, ...] = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim")
@@ -91,7 +91,11 @@ def build(folder: Path, config: dict[str, Any], family: Family, weights: Weights
         UnsupportedModelError: see `read_text_config`.
     """
     text = read_text_config(folder, config, family)
-    weights = _with_plain_names(read_weights(folder) if weights is None else weights, folder)
+    if weights is None:
+        weights = read_weights(folder)
+        if any(".mlp.experts.0." in name for name in weights):  # every load would have to stack them anew
+            raise UnsupportedModelError(f"{folder} has its experts one by one.", to_convert(folder, config))
+    weights = _with_plain_names(weights, folder)
     check_layers(text["num_hidden_layers"], weights, folder)
     text["tie_word_embeddings"] = text["tie_word_embeddings"] and _ties(weights)
     try:

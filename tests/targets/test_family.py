@@ -9,7 +9,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 import pytest
-from fixture_data import CHECKPOINTS
+from fixture_data import CHECKPOINTS, FIXTURES
 from mlx_lm.models.rope_utils import YarnRoPE
 from mlx_lm.utils import load_model
 
@@ -315,3 +315,20 @@ def test_yarn_turns_as_mlx_lm_s_and_lengthens_the_context(name: str, dims: int, 
     pair = dm.load(folder, None)
     assert pair.context_capacity == pair.target.config.max_position_embeddings == 256
     assert len(pair.generate([i % 200 for i in range(200)], max_tokens=100, sampling=dm.Sampling()).token_ids) == 56
+
+
+@pytest.mark.parametrize("family", ["qwen3_moe", "qwen3_next", "qwen3_5_moe"])
+def test_experts_one_by_one_are_refused_with_the_command_that_reads_them(family: str, tmp_path: Path) -> None:
+    source = Path(shutil.copytree(FIXTURES / "published" / family, tmp_path / "with spaces"))
+    with pytest.raises(UnsupportedModelError, match="experts one by one") as caught:
+        load_target(source)
+    assert f"dflash-mlx convert target '{source}' -o" in caught.value.hint
+    assert load_target(convert_target(source, tmp_path / "result", group_size=32, check=False).folder)
+
+
+@pytest.mark.parametrize(("method", "hint"), [("fp8", "dflash-mlx convert target"), ("gptq", "MLX conversion")])
+def test_what_only_the_conversion_reads_is_refused_with_the_command(method: str, hint: str, tmp_path: Path) -> None:
+    entry = {"quantization_config": {"quant_method": method, "bits": 8}}
+    with pytest.raises(UnsupportedModelError, match=f"quantised as {method}") as caught:
+        load_target(copy("target_qwen3", tmp_path / "model", lambda config: config.update(entry)))
+    assert hint in caught.value.hint
