@@ -8,12 +8,12 @@ from typing import Any
 
 from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 
-ROPE_TYPES = ("default", "linear", "yarn", "llama3")  # whose turns depend on the position alone, as mlx-lm computes them
+ROPE_TYPES = ("default", "linear", "yarn", "llama3")  # what mlx-lm computes as transformers does, from the position alone
 NUMBERS = {"partial_rotary_factor", "original_max_position_embeddings", "attention_factor", "mscale", "mscale_all_dim"}
 NUMBERS |= {"beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor"}
 MSCALE = (("mscale", 1), ("mscale_all_dim", 0))  # and what they are in yarn by default
 
-# Fields of which a model can be computed one way only: what they may say, beside nothing.
+# Fields that change what a model computes, and their values that are computed here; null and a missing field are fine too.
 SERVED: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("hidden_act", "hidden_activation", "output_gate_type"), ("silu", "swish")),
     **{"scoring_func": ("softmax",), "topk_method": ("greedy",), "mamba_ssm_dtype": ("float32",)},
