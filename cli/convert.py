@@ -1,7 +1,6 @@
 """`dflash-mlx convert`: published weights to what this runtime loads, held against their source."""
 
 import io
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +8,7 @@ import typer
 
 from dflash_mlx.errors import RequestError
 
-from .render import Progress, folded, note, write
+from .render import Progress, folded, json_line, note, write
 
 if TYPE_CHECKING:
     from dflash_mlx.convert import Conversion
@@ -159,7 +158,8 @@ def _line(conversion: "Conversion") -> str:
     report = conversion.report.to_dict() if conversion.report else None
     names = {"folder": str(conversion.folder), "source": conversion.source, "recipe": conversion.recipe}
     rows = [row._asdict() for row in conversion.rows]
-    return json.dumps({**names, "bytes": conversion.size, "tensors": rows, "check": report}) + "\n"
+    sizes = {"bytes": conversion.size, "bits_per_weight": conversion.bits_per_weight}
+    return json_line({**names, **sizes, "tensors": rows, "check": report})
 
 
 def _table(conversion: "Conversion") -> str:
@@ -176,4 +176,5 @@ def _table(conversion: "Conversion") -> str:
     table.add_row("all", str(sum(row.tensors for row in conversion.rows)), "", f"{conversion.size / 1e6:.2f}")
     console.print(table)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return f"{conversion.source}, {conversion.recipe}\n{text}" + (f"\n{conversion.report.table()}" if conversion.report else "")
+    title = f"{conversion.source}, {conversion.recipe}: {conversion.bits_per_weight:.2f} bits a weight"
+    return f"{title}\n{text}" + (f"\n{conversion.report.table()}" if conversion.report else "")

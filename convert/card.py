@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from .check import Report
-from .plan import Row
+from .plan import Row, bits_per_weight
 from .recipes import Recipe
 from .source import Source
 from .write import RECORD, SUMS, write_json
@@ -19,7 +19,8 @@ def write_card(folder: Path, source: Source, recipe: Recipe, rows: list[Row], re
     origin = {"source": source.name, "revision": source.revision}
     storage = recipe.base._asdict() if recipe.base else None
     record: dict[str, Any] = {**origin, "recipe": recipe.name, "storage": storage, "versions": versions}
-    record |= {"tensors": [row._asdict() for row in rows], "check": report.to_dict() if report else None}
+    bits = bits_per_weight(rows)
+    record |= {"bits_per_weight": bits, "tensors": [row._asdict() for row in rows], "check": report.to_dict() if report else None}
     write_json(folder / RECORD, record)
     of_hub = "/" in source.name
     link = f"[{source.name}](https://huggingface.co/{source.name})" if of_hub else f"`{source.name}`"
@@ -28,7 +29,7 @@ def write_card(folder: Path, source: Source, recipe: Recipe, rows: list[Row], re
     lines = ["---", "library_name: mlx", *([f"base_model: {source.name}"] if of_hub else []), "tags:", "- mlx", "---", ""]
     lines += [f"# {folder_name(source)}, {recipe.name}", ""]
     lines += [f"Converted from {link}{at} with {', '.join(f'{name} {number}' for name, number in versions.items())}."]
-    lines += [f"Recipe: {recipe.name}{groups}. Checksums: `sha256sum --check {SUMS}`.", ""]
+    lines += [f"Recipe: {recipe.name}{groups}; {bits:.2f} bits a weight in all. Checksums: `sha256sum --check {SUMS}`.", ""]
     lines += ["| tensors | count | stored as | MB |", "| --- | ---: | --- | ---: |"]
     lines += [f"| {row.kind} | {row.tensors} | {row.stored} | {row.bytes / MB:.2f} |" for row in rows]
     lines += [f"| all | {sum(row.tensors for row in rows)} | | {sum(row.bytes for row in rows) / MB:.2f} |", ""]

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypedDict
 from dflash_mlx.errors import CheckpointError, DFlashError, RequestError
 
 from .card import write_card
-from .check import Report, doubts
-from .plan import Plan, Row, check_dtype
+from .check import Report, doubts, good
+from .plan import Plan, Row, bits_per_weight, check_dtype
 from .recipes import Recipe, read_recipe
 from .source import Notice, Source
 from .upload import check_repository, upload
@@ -78,6 +78,11 @@ class Conversion:
         """Bytes of its tensors."""
         return sum(row.bytes for row in self.rows)
 
+    @property
+    def bits_per_weight(self) -> float:
+        """Bits of a weight on average."""
+        return bits_per_weight(self.rows)
+
 
 class Part(NamedTuple):
     """A model to convert.
@@ -141,7 +146,7 @@ def carry_out(parts: list[Part], goal: Path, recipe: Recipe, options: Options, t
             if options.get("check", True):
                 compared = [_compare(part, temporary, goal) for part in parts]
                 _check_kl(compared, options.get("max_kl"))
-                reports = [_doubted(report, recipe, options.get("notice")) for report in compared]
+                reports = [_judged(report, recipe, options.get("notice")) for report in compared]
             for part, part_rows, report in zip(parts, rows, reports):
                 with writing(temporary / part.folder):
                     write_card(temporary / part.folder, part.source, recipe, part_rows, report)
@@ -181,13 +186,14 @@ def _compare(part: Part, temporary: Path, goal: Path) -> Report:
     return replace(report, notes=tuple(note.replace(str(temporary), str(goal)) for note in report.notes))
 
 
-def _doubted(report: Report, recipe: Recipe, notice: Notice | None) -> Report:
-    """The report with what is implausible in it among its notes, of which notice is given too."""
+def _judged(report: Report, recipe: Recipe, notice: Notice | None) -> Report:
+    """The report with what would be good, and with what is implausible in it among its notes, of which notice is given too."""
     found = doubts(report, recipe)
     if notice:
         for doubt in found:
             notice(doubt)
-    return replace(report, notes=(*report.notes, *found))
+    top1, kl = good(recipe)
+    return replace(report, good_top1=top1, good_kl=kl, notes=(*report.notes, *found))
 
 
 def _copy(file: Path, goal: Path) -> None:

@@ -20,12 +20,18 @@ DTYPES = ("bfloat16", "float16", "float32")
 
 
 class Row(NamedTuple):
-    """The tensors of one kind: how many of the source's, how they are stored, and their bytes in the result."""
+    """The tensors of one kind: how many of the source's, how they are stored, their bytes in the result, and their weights."""
 
     kind: str
     tensors: int
     stored: str
     bytes: int
+    weights: int
+
+
+def bits_per_weight(rows: list[Row]) -> float:
+    """Bits of a weight on average, scales and what is not quantised included."""
+    return 8 * sum(row.bytes for row in rows) / sum(row.weights for row in rows)
 
 
 @dataclass
@@ -50,8 +56,8 @@ class Plan:
             storage = self.storage_of(name)
             stored = str(storage) if storage else str(tensor.dtype).removeprefix("mlx.core.")
             kind = kind_of(name)
-            _, count, _, size = rows.get((kind, stored), Row(kind, 0, stored, 0))
-            rows[kind, stored] = Row(kind, count + 1, stored, size + self.size_of(name))
+            _, count, _, size, weights = rows.get((kind, stored), Row(kind, 0, stored, 0, 0))
+            rows[kind, stored] = Row(kind, count + 1, stored, size + self.size_of(name), weights + tensor.size)
         return sorted(rows.values(), key=lambda row: -row.bytes)
 
     @property

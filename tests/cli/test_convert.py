@@ -47,7 +47,9 @@ def test_the_plan_is_printed_and_nothing_written(run, tmp_path):
 
 def test_a_target_is_converted_and_held_against_its_source(run, tmp_path):
     code, out, err = run("convert", "target", TARGET, "-o", str(tmp_path / "result"), "--bits", "8")
-    assert code == 0 and "mean KL divergence" in out and re.search(r"is complete: 0\.[1-9]\d MB\.\n$", err)
+    assert "top-1 agreement (good: from 99%)" in out and "mean KL divergence, nats (good: up to 0.001)" in out
+    assert re.match(r"target_qwen3_5, 8bit: \d\.\d\d bits a weight\n", out)
+    assert code == 0 and re.search(r"is complete: 0\.[1-9]\d MB\.\n$", err)
     assert (tmp_path / "result" / "README.md").is_file()
 
 
@@ -57,6 +59,7 @@ def test_a_pair_is_converted_as_json_lines(run, tmp_path):
     lines = [json.loads(line) for line in out.splitlines()]
     assert code == 0 and [Path(line["folder"]).name for line in lines] == ["target", "drafter"]
     assert all(line["recipe"] == "mxfp8" and line["bytes"] == sum(row["bytes"] for row in line["tensors"]) for line in lines)
+    assert all(8 < line["bits_per_weight"] < 16 for line in lines)
 
 
 def test_a_drafter_is_measured_with_its_target(run, tmp_path):

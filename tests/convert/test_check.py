@@ -19,6 +19,7 @@ from dflash_mlx.bench.roofline.synthetic import GEOMETRIES, write_pair
 from dflash_mlx.checkpoint import read_config
 from dflash_mlx.convert import check
 from dflash_mlx.convert.check import Report, calibration_ids, check_drafter, check_target
+from dflash_mlx.convert.recipes import read_recipe
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.training import save_drafter
 
@@ -311,6 +312,26 @@ def test_the_table_is_markdown_and_the_dict_is_json() -> None:
     ]
     assert json.loads(json.dumps(report.to_dict()))["kl"] == 0.0123
     assert "KL" not in Report({"mlp": 0.0}).table()
+
+
+# What MLX's affine mode costs Qwen3.6-27B, as github.com/asher/mlx-kld measured it on 2026-07-26: bits, top-1 agreement, nats.
+PUBLISHED = [(3, 0.7966, 0.2154), (4, 0.8996, 0.0573), (5, 0.9457, 0.0218), (6, 0.9689, 0.0091)]
+
+
+@pytest.mark.parametrize(("bits", "top1", "kl"), PUBLISHED)
+def test_what_is_good_is_what_a_large_model_loses_at_as_many_bits(bits: int, top1: float, kl: float) -> None:
+    good_top1, good_kl = check.good(read_recipe(bits=bits))
+    assert good_top1 and good_top1 <= top1 < good_top1 + 0.01 and good_kl and kl <= good_kl < 1.1 * kl
+    assert check.good(read_recipe(bits=bits, group_size=128)) == check.good(read_recipe(bits=bits))
+
+
+def test_what_is_good_stands_beside_what_was_measured_and_is_not_made_up() -> None:
+    assert check.good(read_recipe(bits=2)) == (None, None) and check.good(read_recipe("float")) == check.good(read_recipe(bits=8))
+    lines = Report({}, (), 0.905, 0.0511, good_top1=0.9, good_kl=0.06).table().splitlines()
+    assert lines[2:] == [
+        "| top-1 agreement (good: from 90%)            |   90.5% |",
+        "| mean KL divergence, nats (good: up to 0.06) | 0.05110 |",
+    ]
 
 
 def test_progress_goes_from_nothing_to_all() -> None:

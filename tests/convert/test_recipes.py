@@ -83,7 +83,7 @@ def test_each_makes_a_pair_that_runs_and_a_card_that_says_how_near_it_is(how: di
     pair = dm.load(tmp_path / "pair")
     assert pair.generate("anchor", max_tokens=8, sampling=dm.Sampling(), block_size=4).statistics.mode == "speculative"
     load_model(tmp_path / "pair" / "target")  # as mlx-lm loads it
-    for part in made:
+    for part, source in zip(made, (TARGET, DRAFTER)):
         assert part.report
         card = (part.folder / "README.md").read_text()
         assert part.report.table().strip() in card and part.recipe in card
@@ -92,6 +92,9 @@ def test_each_makes_a_pair_that_runs_and_a_card_that_says_how_near_it_is(how: di
         assert sum(row["bytes"] for row in record["tensors"]) == part.size
         tensors = mx.load(str(part.folder / "model.safetensors"))
         assert sum(tensor.nbytes for tensor in tensors.values()) == part.size
+        weights = sum(tensor.size for tensor in mx.load(str(source / "model.safetensors")).values())
+        assert record["bits_per_weight"] == part.bits_per_weight == pytest.approx(8 * part.size / weights)
+        assert f"{part.bits_per_weight:.2f} bits a weight" in card
         for line in (part.folder / "SHA256SUMS").read_text().splitlines():
             digest, name = line.split("  ")
             assert hashlib.sha256((part.folder / name).read_bytes()).hexdigest() == digest
