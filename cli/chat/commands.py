@@ -11,7 +11,7 @@ from .conversation import Conversation
 from .figures import advice, picture
 from .markdown import code_blocks
 from .reply import without_markers
-from .screen import columns, tell
+from .screen import DIM, columns, show, tell
 from .slash import THINK, help_text, nearest, setting_name, words
 
 
@@ -27,7 +27,7 @@ class Commands:
         self._conversation, self._say, self._put = conversation, say, put
 
     def help(self, argument: str) -> None:
-        tell(help_text(columns()))
+        show(help_text(columns()))
 
     def retry(self, argument: str) -> None:
         self._say(self._conversation.newest(), True)
@@ -54,7 +54,10 @@ class Commands:
 
     def think(self, word: str) -> None:
         if word == "show":
-            tell(without_markers(self._conversation.newest_reply()[0]) or "The newest reply has no thinking.")
+            if thought := without_markers(self._conversation.newest_reply()[0]):
+                show(thought, DIM)
+            else:
+                tell("The newest reply has no thinking.")
             return
         if word not in ("", "on", "off"):
             near = nearest(word, THINK)
@@ -71,7 +74,7 @@ class Commands:
         if value:
             self._conversation.set(name, value)
         for shown in [name] if name else self._conversation.settings:
-            tell(f"{shown} {self._conversation.setting(shown)}")
+            show(f"{shown} {self._conversation.setting(shown)}")
 
     def copy(self, number: str) -> None:
         reply = self._conversation.newest_reply()[1].strip("\n")
@@ -91,10 +94,10 @@ class Commands:
         if not conversation.replies:
             raise RequestError("there was no reply yet.", "Say something first.")
         replies = list(conversation.replies)
-        tell(picture(replies, columns(), ascii_only=not _unicode()))
+        show(picture(replies, columns(), ascii_only=not _unicode()))
         temperature, drafter = conversation.settings["temperature"], conversation.pair.drafter is not None
         for sentence in advice(replies, temperature, conversation.thought / max(1, conversation.generated), drafter):
-            tell(sentence)
+            show(sentence)
 
     def save(self, argument: str) -> None:
         [path] = words(argument)

@@ -14,9 +14,9 @@ from prompt_toolkit.output import create_output
 
 from dflash_mlx.tuning import user_cache
 
-from ..render import note
 from .completion import CommandCompleter
 from .conversation import Conversation
+from .screen import tell
 from .terminal import TerminalInput
 
 KEPT, LONGEST = 1000, 10_000  # messages in the history, and characters of one
@@ -65,7 +65,7 @@ class Keyboard:
         )
         try:
             while not (word := prompt.prompt().strip().lower()) or not (yes.startswith(word) or no.startswith(word)):
-                note(f"Type {yes} or {no}.")
+                tell(f"Type {yes} or {no}.")
         except (EOFError, KeyboardInterrupt):
             return False
         return yes.startswith(word)
@@ -77,7 +77,7 @@ class Lines:
     def ask(self, default: str = "", editing: bool = False) -> str:
         """As `Keyboard.ask`, but the default can only be shown."""
         if default:
-            note(f"it was: {default}")
+            tell(f"it was: {default}")
         question = _question(editing)
         lines = [self._line(question)]
         while lines[-1].endswith("\\"):

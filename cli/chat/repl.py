@@ -12,7 +12,7 @@ from .commands import Commands
 from .conversation import Conversation
 from .keyboard import Keyboard, Lines
 from .reply import Reply
-from .screen import tell
+from .screen import complain, tell
 from .slash import parse
 from .terminal import drop_typed, ignore_ctrl_c, silent_keys
 
@@ -62,7 +62,7 @@ class Repl:
                 else:
                     getattr(self._commands, command.name)(command.argument)
             except DFlashError as error:
-                tell(f"{error.message}\n{error.hint}")
+                complain(error)
             except EOFError:
                 return
             except KeyboardInterrupt:

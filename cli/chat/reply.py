@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from ..render import VISIBLE, note, write
+from ..render import VISIBLE, write
 from .figures import status_line
 from .markdown import block_lines, cut, lines_of, split_blocks
-from .screen import Screen, columns, rows
+from .screen import NOTE, Screen, columns, rows, tell
 
 if TYPE_CHECKING:
     from dflash_mlx import Chunk
@@ -160,7 +160,7 @@ class PlainReply:
         text = chunk.text.lstrip("\n") if not self._begun else chunk.text
         if text:
             if not self._begun and self._told and self._thought.summary():
-                note(self._thought.summary())
+                tell(self._thought.summary())
             self._begun, self._line_open = True, not text.endswith("\n")
             write(text.translate(VISIBLE) if self._terminal else text)
 
@@ -173,7 +173,7 @@ class PlainReply:
             write("\n")
         if self._told and self._last:
             figures, ending = self._last.statistics, ENDINGS.get(reason, "")
-            note(status_line(figures, 1 + len(self._last.drafted), self._capacity, columns() - 1, ending))
+            tell(status_line(figures, 1 + len(self._last.drafted), self._capacity, columns() - len(NOTE), ending))
 
 
 def without_markers(thinking: str) -> str:

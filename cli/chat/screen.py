@@ -1,15 +1,21 @@
 """The end of what a terminal shows: lines that may still change. Those above scroll away and are never touched again."""
 
+import os
 import re
 import shutil
 import sys
 import textwrap
 from itertools import takewhile
 
+from prompt_toolkit.utils import is_dumb_terminal
 from rich.cells import cell_len
 
-from ..render import VISIBLE, note, write
+from dflash_mlx.errors import DFlashError
 
+from ..render import RESET, VISIBLE, note, write
+
+NOTE = "note: "  # before what is dim elsewhere
+DIM, RED = "\x1b[2m", "\x1b[31m"
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 # Terminals disagree how wide joined emoji are. A line that may still change must not wrap, whatever its terminal thinks of its
 # width: else nobody knew how many rows to go up.
@@ -65,9 +71,29 @@ def rows() -> int:
     return shutil.get_terminal_size().lines
 
 
-def tell(text: str) -> None:
-    """Puts text on stderr; on a terminal broken between words, and unable to command it."""
+def show(text: str, style: str = "") -> None:
+    """Puts what was asked for on stderr; on a terminal broken between words, and unable to command it.
+
+    Args:
+        style: of it, where stderr has styles.
+    """
     if sys.stderr.isatty():
-        filled = (textwrap.wrap(line, columns(), break_long_words=False, replace_whitespace=False) for line in text.split("\n"))
-        text = "\n".join("\n".join(lines) for lines in filled).translate(VISIBLE)
+        wrapped = (textwrap.wrap(line, columns(), break_long_words=False, replace_whitespace=False) for line in text.split("\n"))
+        lines = [part.translate(VISIBLE) for parts in wrapped for part in parts or [""]]
+        text = "\n".join(f"{style}{line}{RESET}" if style and line and _has_styles() else line for line in lines)
     note(text)
+
+
+def tell(text: str) -> None:
+    """Puts what the chat itself has to say on stderr, so that nobody takes it for the model's words."""
+    show(text if _has_styles() else NOTE + text, DIM)
+
+
+def complain(error: DFlashError) -> None:
+    """Puts an error on stderr, and the way out."""
+    show(f"error: {error.message}", "" if "NO_COLOR" in os.environ else RED)
+    tell(error.hint)
+
+
+def _has_styles() -> bool:
+    return sys.stderr.isatty() and not is_dumb_terminal()

@@ -14,6 +14,9 @@ import pytest
 from fixture_data import DEMO
 from terminal import FIGURES, PROMPT, SLOW, Chat
 
+from dflash_mlx.cli.chat.screen import DIM, RED
+from dflash_mlx.cli.render import RESET
+
 ANCHOR = "The anchor is the newest token of the text."
 DEMO_CHAT = ("chat", "--model", "demo", "--block-size", "4")
 CTRL_C, CTRL_D, ALT_ENTER = "\x03", "\x04", "\x1b\r"
@@ -21,7 +24,7 @@ CTRL_C, CTRL_D, ALT_ENTER = "\x03", "\x04", "\x1b\r"
 
 def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat = Chat(SLOW)
-    chat.until("demo; drafter auto", "/help", PROMPT)
+    chat.until(f"{DIM}demo; drafter auto", "/help", PROMPT)
     chat.say("What is the anchor?", FIGURES)
     assert ANCHOR in "\n".join(chat.screen.lines)
 
@@ -37,7 +40,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("/set max-tokens 4096", "max_tokens 4096")
     chat.say("/set", "verify fast")
     chat.say("/set max_tokens 0", "max_tokens 0 is not")
-    chat.say("/unod", "Did you mean /undo?")
+    chat.say("/unod", f"{RED}error: there is no command /unod.{RESET}", f"{DIM}Did you mean /undo?")
     chat.say("/think", "does not think")
     chat.say("/set effort high", "knows no reasoning effort")
     chat.say("/set effort", "knows no reasoning effort")
@@ -136,7 +139,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_forty_columns_without_colours_and_a_context_that_fills_up(small: Path) -> None:
     pair = ("--model", str(small / "target"), "--drafter", str(small / "drafter"))
     chat = Chat(SLOW, *pair, "--max-tokens", "60", columns=40, rows=15, NO_COLOR="1")
-    chat.until("/help", PROMPT)
+    chat.until("\x1b[2m", "/help", PROMPT)
+    assert "error: there is no command /x.\r\n\x1b[2m" in chat.say("/x", "/help lists them")
     chat.say("Was ist 日本語 👩‍👩‍👧 שלום?", "t/s")
     chat.say("word " * 300, "this message takes", "Shorten it.")
     while "% full" not in chat.say("What is the anchor?", "t/s"):
@@ -193,9 +197,10 @@ def test_a_terminal_that_disappears_ends_the_chat_without_a_word(where: str) -> 
 def test_a_dumb_terminal_gets_no_escape_codes() -> None:
     chat = Chat(SLOW, TERM="dumb")
     for typed, expected in (
-        ("", "/help"),
+        ("", "note: demo; \n/help"),
+        ("/undo\r", "error: there is nothing to undo.\nnote: Say something first."),
         ("What is \\\rthe anchor?\r", ANCHOR),
-        ("/edit\r", "it was: What is \nthe anchor?\nedit> "),
+        ("/edit\r", "it was: What is\nthe anchor?\nedit> "),
         ("What is 3 + 4?\r", "The answer is 7."),
     ):
         chat.child.send(typed)
