@@ -5,7 +5,7 @@ import io
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -59,6 +59,10 @@ def chat(
     kernels: Kernels = "auto",
     system: System = None,
     thinking: Thinking = None,
+    load: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Go on with a conversation that /save kept in FILE.", show_default=False),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""
@@ -69,7 +73,7 @@ def chat(
             stream.reconfigure(errors="replace")  # a character that its encoding lacks is no reason to stop
     talks = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
 
-    def load(model: str, drafter: str | None, found: Callable[[], None]) -> "Pair":
+    def load_pair(model: str, drafter: str | None, found: Callable[[], None]) -> "Pair":
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
 
         with Progress(quiet=False) as progress:
@@ -85,13 +89,17 @@ def chat(
                 pair.calibrate(settings["verify"], progress.measuring)
         return pair
 
+    from dflash_mlx.conversation import tensor_file
     from dflash_mlx.decoding.sampling import Sampling, check_sampling
 
-    check_sampling(Sampling(**given))  # before a model is loaded for nothing
+    # before a model is loaded for nothing
+    check_sampling(Sampling(**given))
+    if load is not None and not tensor_file.find(load).exists():
+        raise RequestError(f"there is no file {load}.", "Check the name.")
     from .conversation import Conversation
 
     names = default_model(quiet=False) if model is None else model, None if drafter == "none" else drafter
-    conversation = Conversation(load, *names, settings, system, thinking)
+    conversation = Conversation(load_pair, *names, settings, system, thinking, load)
     if talks:
         _talk(conversation)
     else:

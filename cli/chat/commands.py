@@ -8,23 +8,31 @@ from dflash_mlx.errors import RequestError
 
 from . import clipboard
 from .conversation import Conversation
+from .export import as_markdown, write_new
 from .figures import advice, picture
 from .markdown import code_blocks
 from .reply import without_markers
-from .screen import DIM, columns, show, tell
+from .screen import DIM, columns, counted, show, tell
 from .slash import THINK, help_text, nearest, setting_name, words
 
 
 class Commands:
     """Methods named as in `slash.COMMANDS`, where it stands what they do; their argument is what was typed behind the name."""
 
-    def __init__(self, conversation: Conversation, say: Callable[[str, bool], None], put: Callable[[str, bool], None]) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        say: Callable[[str, bool], None],
+        put: Callable[[str, bool], None],
+        show_end: Callable[[], None],
+    ) -> None:
         """
         Args:
             say: says something to the model; True: instead of the newest message.
             put: puts a message at the next prompt; True: it will take the place of the newest one.
+            show_end: shows the newest message and its reply.
         """
-        self._conversation, self._say, self._put = conversation, say, put
+        self._conversation, self._say, self._put, self._show_end = conversation, say, put, show_end
 
     def help(self, argument: str) -> None:
         show(help_text(columns()))
@@ -107,7 +115,13 @@ class Commands:
     def load(self, argument: str) -> None:
         [path] = words(argument)
         self._conversation.open(path)
-        tell(f"{counted(self._conversation.turns, 'turn')} from {path}.")
+        self._show_end()
+
+    def export(self, argument: str) -> None:
+        [path] = words(argument)
+        self._conversation.newest()  # there is something
+        write_new(path, as_markdown(self._conversation.session.messages, self._conversation.model))
+        tell(f"Written to {path}.")
 
     def model(self, argument: str) -> None:
         conversation = self._conversation
@@ -123,11 +137,6 @@ class Commands:
             if (block_size := conversation.settings["block_size"]) != before:
                 tell(f"block_size {block_size}, no longer {before}")
         tell(conversation.title)
-
-
-def counted(number: int, noun: str) -> str:
-    """As in "1 turn" and "2 turns"."""
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _unicode() -> bool:

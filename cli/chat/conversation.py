@@ -40,6 +40,7 @@ class Conversation(Settings):
         chosen: dict[str, Any],
         system: str | None,
         thinking: bool | None,
+        file: str | None = None,
     ) -> None:
         """
         Args:
@@ -48,11 +49,12 @@ class Conversation(Settings):
             chosen: settings that were chosen, by their names in `SETTINGS`; for others, the checkpoint's defaults apply.
             system: the system message.
             thinking: see `Pair.session`.
+            file: a conversation that `save` kept, to go on with.
         """
         self._load, self._chosen = load, chosen
         self.model, self.drafter = model, drafter
         self._enter(load(model, drafter, lambda: None))
-        self.session = self.pair.session(system=system)
+        self.session = self.pair.session(system=system, load=file)
         if thinking is not None:
             self.think(thinking)
         self.session.prompt_tokens("?")

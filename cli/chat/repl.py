@@ -12,7 +12,7 @@ from .commands import Commands
 from .conversation import Conversation
 from .keyboard import Keyboard, Lines
 from .reply import Reply
-from .screen import complain, tell
+from .screen import complain, counted, show, tell
 from .slash import parse
 from .terminal import drop_typed, ignore_ctrl_c, silent_keys
 
@@ -28,7 +28,7 @@ class Repl:
     def __init__(self, conversation: Conversation, keyboard: Keyboard | Lines, new_reply: Callable[[int], Reply]) -> None:
         """new_reply: makes what shows a reply, for a context of so many tokens."""
         self._conversation, self._keyboard, self._new_reply = conversation, keyboard, new_reply
-        self._commands = Commands(conversation, self._say, self._put)
+        self._commands = Commands(conversation, self._say, self._put, self._show_end)
         self._draft = ""  # what stands at the next prompt already
         self._editing = False  # whether what comes next takes the place of the newest message
         self._interrupted = False  # whether Ctrl-C came at the prompt, and nothing since
@@ -36,6 +36,7 @@ class Repl:
 
     def run(self) -> None:
         """Answers and obeys. Ends with Ctrl-D, /quit, or, by an exit code of its own, with Ctrl-C twice."""
+        self._show_end()
         while self._conversation.loaded:
             (draft, self._draft), (editing, self._editing) = (self._draft, ""), (self._editing, False)
             try:
@@ -73,6 +74,15 @@ class Repl:
         """Puts a message at the next prompt as it is typed: with a blank before a slash, or it would be a command."""
         self._draft, self._editing = " " * message.startswith("/") + message, editing
 
+    def _show_end(self) -> None:
+        """Shows the newest message and its reply, if there are any."""
+        if not self._conversation.turns:
+            return
+        tell(f"Going on with {counted(self._conversation.turns, 'turn')}; the newest:")
+        show("> " + self._conversation.newest().replace("\n", "\n  "))
+        if self._conversation.session.messages[-1]["role"] == "assistant":
+            self._new_reply(self._conversation.capacity).repeat(self._conversation.newest_reply()[1].strip("\n"))
+
     def _say(self, text: str, edit: bool) -> None:
         if not text:
             return
@@ -105,7 +115,7 @@ class Repl:
         if not self._keyboard.choose("drop or keep? ", "drop", "keep"):
             return False
         dropped = self._conversation.drop_oldest(text, edit)
-        tell(f"The oldest {'turn is' if dropped == 1 else f'{dropped} turns are'} forgotten.")
+        tell(f"{counted(dropped, 'turn')} forgotten, the oldest.")
         return True
 
     def _warn(self) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 from ..render import VISIBLE, write
 from .figures import status_line
 from .markdown import block_lines, cut, lines_of, split_blocks
-from .screen import NOTE, Screen, columns, rows, tell
+from .screen import NOTE, Screen, columns, rows, show, tell
 
 if TYPE_CHECKING:
     from dflash_mlx import Chunk
@@ -35,6 +35,9 @@ class Reply(Protocol):
 
     def finish(self, reason: str) -> None:
         """Ends the reply. reason: as in the last chunk."""
+
+    def repeat(self, text: str) -> None:
+        """Shows a reply that was there before, instead of a new one."""
 
 
 class Thought:
@@ -83,7 +86,7 @@ class LiveReply:
         """Shows what one cycle added, unless something was drawn just now."""
         self._last = chunk
         self._thought.add(chunk)
-        self._text = (self._text + chunk.text.translate(VISIBLE).replace("\r", "")).lstrip("\n" * (not self._text))
+        self._take(chunk.text)
         began = time.perf_counter()
         if began >= self._next or chunk.finish_reason:
             self._draw(self._status())
@@ -97,6 +100,14 @@ class LiveReply:
     def finish(self, reason: str) -> None:
         """Ends the reply."""
         self._draw(self._status(ENDINGS.get(reason, "")), last=True)
+
+    def repeat(self, text: str) -> None:
+        """Shows a reply that was there before."""
+        self._take(text)
+        self._draw([], last=True)
+
+    def _take(self, text: str) -> None:
+        self._text = (self._text + text.translate(VISIBLE).replace("\r", "")).lstrip("\n" * (not self._text))
 
     def _draw(self, status: list[str], last: bool = False) -> None:
         width = columns() - 1  # in the last column, terminals differ
@@ -163,6 +174,10 @@ class PlainReply:
                 tell(self._thought.summary())
             self._begun, self._line_open = True, not text.endswith("\n")
             write(text.translate(VISIBLE) if self._terminal else text)
+
+    def repeat(self, text: str) -> None:
+        """Puts it on stderr: it is no answer."""
+        show(text)
 
     def resumed(self) -> None:
         """Changes nothing."""

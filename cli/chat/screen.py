@@ -95,5 +95,10 @@ def complain(error: DFlashError) -> None:
     tell(error.hint)
 
 
+def counted(number: int, noun: str) -> str:
+    """As in "1 turn" and "2 turns"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def _has_styles() -> bool:
     return sys.stderr.isatty() and not is_dumb_terminal()

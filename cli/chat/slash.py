@@ -22,6 +22,7 @@ COMMANDS = {
     "stats": ("", "how the replies went, as a picture"),
     "save": ("FILE", "keep the conversation, and all that was read of it"),
     "load": ("FILE", "go on with a conversation that was kept"),
+    "export": ("FILE", "write the conversation as Markdown"),
     "model": ("[NAME [DRAFTER]]", "show or change the model; the conversation goes on"),
     "quit": ("", "leave; so do Ctrl-D and, at an empty prompt, Ctrl-C twice"),
 }
@@ -59,7 +60,9 @@ def parse(line: str) -> Command | None:
             f"/{name} {argument} names {len(words(argument))} files, not one."
             if argument
             else f"/{name} needs the name of a file.",
-            "Put quotes around a name with blanks." if argument else f"As in /{name} chat.safetensors.",
+            "Put quotes around a name with blanks."
+            if argument
+            else f"As in /{name} chat.{'md' if name == 'export' else 'safetensors'}.",
         )
     return Command(name, argument)
 

@@ -71,7 +71,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     assert file.is_file()
     chat.say("/clear", "Started anew.")
     chat.say("/retry", "nothing was said yet")
-    chat.say(f"/load {tmp_path}/it\\'s\\ a\\ chat.safetensors", "1 turn from ")
+    chat.say(f"/load {tmp_path}/it\\'s\\ a\\ chat.safetensors", "Going on with 1 turn", "> What is the anchor?", ANCHOR)
     chat.say(f"/load {DEMO / 'target' / 'config.json'}", "config.json")
     chat.say("/save", "needs the name of a file")
     chat.say("/retry", FIGURES)

@@ -2,9 +2,11 @@
 
 import base64
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command import Result
 from terminal import FIGURES, PROMPT, SLOW, Chat
 
 import dflash_mlx as dm
@@ -35,6 +37,48 @@ def test_the_newest_reply_and_its_code_go_to_the_clipboard() -> None:
     chat.say("/copy 2", "no code block 2", "It has 1")
     chat.say("/copy x", "no code block x")
     chat.child.close(force=True)
+
+
+def test_a_conversation_is_saved_exported_and_gone_on_with(tmp_path: Path) -> None:
+    saved, exported = tmp_path / "talk", tmp_path / "my talk.md"
+    chat = Chat(SLOW, "--system", "Be kind.")
+    chat.until("/help", PROMPT)
+    chat.say(f"/export '{exported}'", "nothing was said yet")
+    chat.child.send("Write a Python function\x1b\rthat sums a list of numbers.")
+    chat.say("", FIGURES)
+    said = copied(chat.say("/copy", "Copied"))
+    chat.say(f"/save {saved}", "Kept")
+    chat.say(f"/export '{exported}'", "Written")
+    chat.say(f"/export '{exported}'", "exists: it stays")
+    chat.child.close(force=True)
+    assert (
+        exported.read_text()
+        == f"""## System
+
+Be kind.
+
+## You
+
+Write a Python function
+that sums a list of numbers.
+
+## demo
+
+{said}
+"""
+    )
+    assert exported.stat().st_mode & 0o077 == 0 and list(tmp_path.iterdir()) in ([saved, exported], [exported, saved])
+
+    chat = Chat(SLOW, "--load", str(saved))
+    chat.until("Going on with 1 turn", "> Write a Python function", "that sums", PROMPT)
+    assert copied(chat.say("/copy", "Copied")) == said
+    chat.say("/system", "Be kind.")
+    chat.child.close(force=True)
+
+
+def test_a_file_that_is_not_there_is_noticed_before_a_model_is_loaded(run: Callable[..., Result]) -> None:
+    result = run("chat", "--model", "nobody/nothing", "--load", "missing")
+    assert (result.code, result.err) == (2, "error: there is no file missing.\nCheck the name.\n")
 
 
 def test_a_mac_has_a_command_for_its_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
