@@ -12,7 +12,8 @@ from rich.cells import cell_len
 
 from dflash_mlx.errors import DFlashError
 
-from ..render import RESET, VISIBLE, note, write
+from ..answer import RESET
+from ..render import VISIBLE, note, write
 
 NOTE = "note: "  # before what is dim elsewhere
 DIM, RED = "\x1b[2m", "\x1b[31m"
