@@ -3,14 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-long lint bench clean
 
 demo: $(VENV)/ready  ## answer two prompts with the embedded pair; brackets or colour show what was drafted
 	$(BIN)/dflash-mlx generate --model demo --block-size 4 --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
 	$(BIN)/dflash-mlx generate --model demo "What is speculative decoding?"
 
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
 test: $(VENV)/ready
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not long"
+
+test-long: $(VENV)/ready  ## what takes its time: many answers, many draws, every combination
+	$(PYTEST) -m long
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

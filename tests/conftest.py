@@ -24,7 +24,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skips tests marked `metal` on machines without Metal."""
     import mlx.core as mx
 
-    items.sort(key=lambda item: item.path.name != "test_demo_pair.py")  # the longest first: no worker ends alone with it
     if not mx.metal.is_available():
         for item in items:
             if item.get_closest_marker("metal"):
