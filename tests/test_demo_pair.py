@@ -17,7 +17,6 @@ load = cache(dm.load)
 
 
 @cache
-@cache
 def prompts() -> list[list[int]]:
     """200 held-out questions and conversations, as ids."""
     rng, encode = random.Random(2026), load("demo").tokenizer.encode
@@ -39,21 +38,23 @@ def plain_by_mlx_lm(index: int) -> tuple[int, ...]:
 mlx_lm_target = cache(lambda: load_mlx_lm(str(DEMO / "target")))
 
 
+@pytest.mark.parametrize("answers", [range(30), pytest.param(range(30, 200), marks=pytest.mark.long)], ids=str)
 @pytest.mark.parametrize("first, block_size", [(0, 2), (1, 4), (2, 8)])
-def test_200_answers_equal_mlx_lms_plain_decoding(first: int, block_size: int) -> None:
+def test_200_answers_equal_mlx_lms_plain_decoding(first: int, block_size: int, answers: range) -> None:
     pair, cycles, tokens = load("demo"), 0, 0
-    for index in range(first, 200, 3):
+    for index in answers[first::3]:
         result = pair.generate(prompts()[index], max_tokens=TOKENS, block_size=block_size)
         assert result.token_ids == plain_by_mlx_lm(index)
         cycles, tokens = cycles + result.statistics.cycles, tokens + result.statistics.generated_tokens - 1
     assert tokens / cycles > {2: 1.7, 4: 3, 8: 4.5}[block_size]  # the drafter is at work; its figures are in the pair's card
 
 
+@pytest.mark.parametrize("answers", [range(10), pytest.param(range(10, 30), marks=pytest.mark.long)], ids=str)
 @pytest.mark.parametrize("block_size", [3, 5, 8])
-def test_answers_stay_the_same_with_a_drafter_that_is_often_wrong(block_size: int) -> None:
+def test_answers_stay_the_same_with_a_drafter_that_is_often_wrong(block_size: int, answers: range) -> None:
     pair, counts = load("demo", drafter=WEAK_DRAFTER), set()
-    for index, prompt in enumerate(prompts()[:30]):
-        chunks = list(pair.stream(prompt, max_tokens=TOKENS, block_size=block_size))
+    for index in answers:
+        chunks = list(pair.stream(prompts()[index], max_tokens=TOKENS, block_size=block_size))
         assert tuple(t for chunk in chunks for t in chunk.token_ids) == plain_by_mlx_lm(index)
         counts |= {chunk.accepted for chunk in chunks[1:]}
     assert set(range(block_size)) <= counts, "every accepted count must occur"
