@@ -75,17 +75,15 @@ def _load(
     kernels: Wanted,
 ) -> Pair:
     tell("target", 0, 4)
-    target = load_target(folders.target, lazy=True)
-    drafter = load_drafter(folders.drafter, drafter_bits, lazy=True) if folders.drafter else None
+    config = read_config(folders.target)
+    target = load_target(folders.target, lazy=True, config=config)
+    drafter, drafter_config = None, read_config(folders.drafter) if folders.drafter else None
+    if folders.drafter:
+        drafter = load_drafter(folders.drafter, drafter_bits, lazy=True, config=drafter_config)
     if drafter:
         check_fit(target, drafter)
-    need = partial(
-        estimate,
-        read_config(folders.target),
-        size_in_memory(target.module),
-        read_config(folders.drafter) if folders.drafter else None,
-        size_in_memory(drafter) if drafter else 0,
-    )
+    drafter_size = size_in_memory(drafter) if drafter else 0
+    need = partial(estimate, config, size_in_memory(target.module), drafter_config, drafter_size)
     if not force:
         check_memory(need(SHORTEST_CONTEXT))
     materialise(target.module, folders.target)
@@ -93,7 +91,7 @@ def _load(
     if drafter and folders.drafter:
         materialise(drafter, folders.drafter)
     tell("tokenizer", 2, 4)
-    tokenizer = Tokenizer(folders.target)
+    tokenizer = Tokenizer(folders.target, config)
     tell("first cycle", 3, 4)
     check_cycle(target, drafter)
     tell("first cycle", 4, 4)

@@ -18,7 +18,7 @@ __all__ = ["GROUP_SIZE", "DFlash", "DFlash2", "Draft", "DrafterConfig", "load_dr
 GROUP_SIZE = 64  # of weights that share a scale, when a drafter is quantised at load
 
 
-def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False) -> DFlash:
+def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False, config: dict[str, Any] | None = None) -> DFlash:
     """Loads a drafter from a folder in the published checkpoint layout, quantised or not.
 
     Args:
@@ -26,6 +26,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
         bits: quantise its projections to this many bits (MLX affine, groups of 64) while loading. Norms,
             convolution base kernels and codebooks are kept. A checkpoint that is already quantised stays as it is.
         lazy: leave the weights on disk until they are used, or until `checkpoint.materialise`.
+        config: its config.json, if that has been read.
 
     Raises:
         ModelNotFoundError, CheckpointError, UnsupportedModelError: see the errors' own text.
@@ -34,7 +35,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
     if bits is not None and (type(bits) is not int or bits not in (2, 3, 4, 5, 6, 8)):
         raise RequestError(f"drafter_bits {bits!r} is not a width MLX quantises to.", "Use 2, 3, 4, 5, 6 or 8, or leave it out.")
     folder = Path(folder)
-    config = read_config(folder)
+    config = read_config(folder) if config is None else config
     if not is_drafter(config):
         raise UnsupportedModelError(
             f"{folder} holds no DFlash drafter (model_type {config.get('model_type')!r}, no dflash_config).",
@@ -46,6 +47,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
     drafter.fuse()
     if not lazy:
         materialise(drafter, folder)
+        mx.eval([layer.parameters() for layer in drafter.linear_layers])  # views too: no other thread could compute them
     return drafter
 
 

@@ -16,18 +16,19 @@ FAMILIES: dict[str, Family] = {"qwen3": qwen3.FAMILY, "qwen3_moe": qwen3_moe.FAM
 FAMILIES |= {"qwen3_5": qwen3_5.DENSE, "qwen3_5_text": qwen3_5.DENSE, "qwen3_5_moe": qwen3_5.MOE, "qwen3_5_moe_text": qwen3_5.MOE}
 
 
-def load_target(folder: str | Path, lazy: bool = False) -> Target:
+def load_target(folder: str | Path, lazy: bool = False, config: dict[str, Any] | None = None) -> Target:
     """Loads a target from a folder in mlx-lm's checkpoint layout, quantised or not.
 
     Args:
         lazy: leave the weights on disk until they are used, or until `checkpoint.materialise`.
+        config: its config.json, if that has been read.
 
     Raises:
         ModelNotFoundError, CheckpointError: see the errors' own text.
         UnsupportedModelError: the folder holds a drafter, or a model of a family that this runtime does not run.
     """
     folder = Path(folder)
-    target = assemble(folder, read_config(folder))
+    target = assemble(folder, read_config(folder) if config is None else config)
     if not lazy:
         materialise(target.module, folder)
     return target

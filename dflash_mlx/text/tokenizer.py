@@ -30,8 +30,8 @@ class Tokenizer:
         eos_token_ids: from generation_config.json, config.json and the tokenizer itself, all of them.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Loads the tokenizer of a model folder.
+    def __init__(self, folder: Path, config: dict[str, Any] | None = None) -> None:
+        """Loads the tokenizer of a model folder, of which config.json may have been read already.
 
         Raises:
             ModelNotFoundError: the folder has no tokenizer.json.
@@ -56,7 +56,9 @@ class Tokenizer:
                 f"the tokenizer in {folder} cannot be loaded ({error}).", "Get the model's files again."
             ) from error
         self._ids_of = lru_cache(PIECES)(partial(self._tokenizer.encode, add_special_tokens=False))
-        self.eos_token_ids = _eos_token_ids(folder, backend.token_to_id(self._special.get("eos_token", "")))
+        self.eos_token_ids = _eos_token_ids(
+            folder, read_config(folder) if config is None else config, backend.token_to_id(self._special.get("eos_token", ""))
+        )
 
     def encode(self, prompt: Prompt, raw: bool = False, **template: Any) -> list[int]:
         """Token ids of a prompt.
@@ -190,8 +192,7 @@ def _chat_templates(folder: Path) -> dict[str, str]:
     return templates
 
 
-def _eos_token_ids(folder: Path, of_tokenizer: int | None) -> frozenset[int]:
-    config = read_config(folder)
+def _eos_token_ids(folder: Path, config: dict[str, Any], of_tokenizer: int | None) -> frozenset[int]:
     places = [config, config.get("text_config") or {}, _read_if_there(folder / "generation_config.json")]
     found: list[Any] = [of_tokenizer]
     for place in places:
