@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 .PHONY: demo test test-long lint bench clean
 
 demo: $(VENV)/ready  ## answer two prompts with the embedded pair; brackets or colour show what was drafted
-	$(BIN)/dflash-mlx generate --model demo --block-size 4 --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
-	$(BIN)/dflash-mlx generate --model demo "What is speculative decoding?"
+	$(BIN)/dflash-mlx generate --model demo --block-size 4 --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?" </dev/null
+	$(BIN)/dflash-mlx generate --model demo "What is speculative decoding?" </dev/null
 
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
