@@ -103,11 +103,11 @@ def test_an_end_of_sequence_token_ends_the_answer_wherever_it_falls(
 @pytest.mark.parametrize("block_size", [1, 4, 8])
 def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(block_size: int, prompt: list[int]) -> None:
     pair = fixture_pair()
-    text = pair.generate(prompt, max_tokens=40).text
+    text = pair.generate(prompt, max_tokens=24).text
     for start in range(0, len(text) - 6, 5):
         for length in (1, 4):
             stop = text[start : start + length]
-            result = pair.generate(prompt, max_tokens=40, stop=[stop, "never in the text"], block_size=block_size)
+            result = pair.generate(prompt, max_tokens=24, stop=[stop, "never in the text"], block_size=block_size)
             assert result.text == text[: text.find(stop)] and result.finish_reason == "stop"
             shorter = pair.generate(prompt, max_tokens=len(result.token_ids), block_size=1)
             assert shorter.token_ids == result.token_ids and stop in shorter.text
@@ -238,7 +238,7 @@ SAMPLED = dm.Sampling(temperature=0.9, top_p=0.95, top_k=30, repetition_penalty=
 def test_the_same_seed_gives_the_same_text_and_another_gives_another(drafter: str, block_size: int, prompt: list[int]) -> None:
     def tokens(seed: int | None) -> tuple[int, ...]:
         sampling = replace(SAMPLED, seed=seed)
-        return fixture_pair(drafter).generate(prompt, max_tokens=60, sampling=sampling, block_size=block_size).token_ids
+        return fixture_pair(drafter).generate(prompt, max_tokens=20, sampling=sampling, block_size=block_size).token_ids
 
     assert tokens(7) == tokens(7) != tokens(8)
     assert tokens(None) != tokens(None)
@@ -247,7 +247,7 @@ def test_the_same_seed_gives_the_same_text_and_another_gives_another(drafter: st
 def test_a_seed_gives_the_same_text_with_automatic_block_sizes_too(prompt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_full")
     monkeypatch.setattr(calibration, "cached", lambda file: Costs([(1, 0, 1.0), (8, 0, 1.1)]))
-    results = [pair.generate(prompt, max_tokens=120, sampling=SAMPLED) for _ in range(3)]
+    results = [pair.generate(prompt, max_tokens=60, sampling=SAMPLED) for _ in range(2)]
     assert len({result.token_ids for result in results}) == 1
     assert len({tuple(result.statistics.block_sizes.items()) for result in results}) == 1
     assert max(results[0].statistics.block_sizes) > 1
@@ -261,9 +261,9 @@ def test_temperature_0_is_greedy_whatever_the_filters(prompt: list[int], greedy:
 def test_penalties_without_temperature_give_the_same_text_at_every_width(prompt: list[int], greedy: list[int]) -> None:
     sampling = dm.Sampling(repetition_penalty=1.3, presence_penalty=0.4)
     texts = {
-        fixture_pair().generate(prompt, max_tokens=80, sampling=sampling, block_size=width).token_ids for width in (1, 2, 4, 8)
+        fixture_pair().generate(prompt, max_tokens=40, sampling=sampling, block_size=width).token_ids for width in (1, 2, 4, 8)
     }
-    assert len(texts) == 1 and texts != {tuple(greedy[:80])}
+    assert len(texts) == 1 and texts != {tuple(greedy[:40])}
 
 
 @pytest.mark.parametrize("block_size", [1, 4, 8])
