@@ -121,12 +121,13 @@ def _talk(conversation: "Conversation") -> None:
 
     tell(f"{conversation.title}. /help says what there is to type.")
     try:
-        Repl(conversation, Lines() if dumb else Keyboard(conversation), new_reply).run()
+        code = Repl(conversation, Lines() if dumb else Keyboard(conversation), new_reply).run()
     except OSError as error:
         if error.errno != errno.EIO:
             raise
         abandon(sys.stdout)  # the terminal is gone
-        raise typer.Exit(1) from None
+        code = 1
+    raise typer.Exit(code)
 
 
 def _pipe(conversation: "Conversation") -> None:

@@ -168,6 +168,17 @@ class Conversation(Settings):
         """Goes on with a conversation that `Session.save` kept."""
         self.session = self.pair.session(load=path)
 
+    def take_up(self, messages: list[dict[str, str]], template: dict[str, Any]) -> None:
+        """Goes on with a conversation from elsewhere, which is read anew. Raises RequestError where the template refuses it.
+
+        Args:
+            template: variables of the chat template, if this one knows them.
+        """
+        session = self.pair.session(**{name: value for name, value in template.items() if self.pair.tokenizer.knows(name)})
+        session.messages = messages
+        session.prompt_tokens("?")
+        self.session = session
+
     def change_model(self, model: str, drafter: str | None) -> None:
         """Goes on with another pair, which reads the conversation anew. If that fails, with the one before, loaded again.
 
@@ -192,12 +203,10 @@ class Conversation(Settings):
 
         def enter(pair: "Pair") -> None:
             self._enter(pair)
-            self.session = pair.session(**{name: value for name, value in template.items() if pair.tokenizer.knows(name)})
-            self.session.messages = messages
+            self.take_up(messages, template)
 
         try:
             enter(self._load(model, drafter, release))
-            self.session.prompt_tokens("?")
             rows = self.pair.drafter.config.block_size if self.pair.drafter else 1
             if self._chosen["block_size"] != "auto" and self._chosen["block_size"] > rows:
                 self._chosen = {**chosen, "block_size": "auto"}

@@ -58,17 +58,12 @@ class Keyboard:
         self._editing = editing
         return self._prompt.prompt(_question(editing), default=default)
 
-    def choose(self, question: str, yes: str, no: str) -> bool:
-        """Which of two words the user types, or begins to type; Ctrl-C and Ctrl-D are `no`."""
+    def choose(self, question: str, yes: str, no: str) -> bool | None:
+        """Which of two words the user types, or begins to type; None: Ctrl-C or Ctrl-D."""
         prompt: PromptSession[str] = PromptSession(
             question, enable_suspend=True, input=self._prompt.input, output=self._prompt.output
         )
-        try:
-            while not (word := prompt.prompt().strip().lower()) or not (yes.startswith(word) or no.startswith(word)):
-                tell(f"Type {yes} or {no}.")
-        except (EOFError, KeyboardInterrupt):
-            return False
-        return yes.startswith(word)
+        return _choice(prompt.prompt, yes, no)
 
 
 class Lines:
@@ -84,14 +79,9 @@ class Lines:
             lines[-1:] = [lines[-1][:-1], self._line(" " * len(question))]
         return "\n".join(lines)
 
-    def choose(self, question: str, yes: str, no: str) -> bool:
-        """Which of two words the user types, or begins to type; anything else is `no`.
-
-        Raises:
-            EOFError: Ctrl-D.
-            KeyboardInterrupt: Ctrl-C.
-        """
-        return bool(answer := self._line(question).strip().lower()) and yes.startswith(answer)
+    def choose(self, question: str, yes: str, no: str) -> bool | None:
+        """As `Keyboard.choose`."""
+        return _choice(lambda: self._line(question), yes, no)
 
     def _line(self, question: str) -> str:
         sys.stderr.write(question)
@@ -99,6 +89,15 @@ class Lines:
         if not (line := sys.stdin.readline()):
             raise EOFError
         return line.rstrip("\n")
+
+
+def _choice(ask: Callable[[], str], yes: str, no: str) -> bool | None:
+    try:
+        while not (word := ask().strip().lower()) or not (yes.startswith(word) or no.startswith(word)):
+            tell(f"Type {yes} or {no}.")
+    except (EOFError, KeyboardInterrupt):
+        return None
+    return yes.startswith(word)
 
 
 def _question(editing: bool) -> str:

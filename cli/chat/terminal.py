@@ -17,7 +17,7 @@ class TerminalInput(Vt100Input):
     def read_keys(self) -> list[KeyPress]:
         """The keys typed since the last time."""
         keys = super().read_keys()
-        if not keys and not _is_there():
+        if not keys and not is_there():
             self.stdin_reader.closed = True
         return keys
 
@@ -31,7 +31,7 @@ def silent_keys(resumed: Callable[[], None]) -> Iterator[None]:
     Args:
         resumed: called after Ctrl-Z and `fg`, when the shell has written something where the cursor was.
     """
-    if not _is_there():
+    if not is_there():
         yield
         return
     before, silent = termios.tcgetattr(sys.stdin), termios.tcgetattr(sys.stdin)
@@ -57,7 +57,7 @@ def silent_keys(resumed: Callable[[], None]) -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        if _is_there():
+        if is_there():
             termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
@@ -68,11 +68,12 @@ def ignore_ctrl_c() -> None:
 
 def drop_typed() -> None:
     """Forgets what was typed and is not read yet: it was not meant for the shell."""
-    if _is_there():
+    if is_there():
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def _is_there() -> bool:
+def is_there() -> bool:
+    """False: the terminal was closed."""
     try:
         termios.tcgetattr(sys.stdin)
     except (termios.error, OSError):

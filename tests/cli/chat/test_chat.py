@@ -14,6 +14,7 @@ import pytest
 from fixture_data import DEMO
 from terminal import FIGURES, PROMPT, SLOW, Chat
 
+from dflash_mlx.cli.chat.kept import left
 from dflash_mlx.cli.chat.screen import DIM, RED
 from dflash_mlx.cli.render import RESET
 
@@ -143,6 +144,8 @@ def test_forty_columns_without_colours_and_a_context_that_fills_up(small: Path) 
     assert "error: there is no command /x.\r\n\x1b[2m" in chat.say("/x", "/help lists them")
     chat.say("Was ist 日本語 👩‍👩‍👧 שלום?", "t/s")
     chat.say("word " * 300, "this message takes", "Shorten it.")
+    chat.shows("word word")  # it stands at the prompt again
+    chat.child.send(CTRL_C)
     while "% full" not in chat.say("What is the anchor?", "t/s"):
         pass
     while "is full" not in chat.say("What is the anchor?", "512"):
@@ -169,8 +172,10 @@ def test_lines_of_a_pipe_are_answered_and_nothing_else(small: Path) -> None:
     assert result.returncode == 2
 
 
-@pytest.mark.parametrize("where", ["at the prompt", "in the middle of a reply"])
-def test_a_terminal_that_disappears_ends_the_chat_without_a_word(where: str) -> None:
+@pytest.mark.parametrize(
+    "typed, until", [("What is the anchor?\r", PROMPT), ("Go on\r", FIGURES)], ids=["at the prompt", "in the middle of a reply"]
+)
+def test_a_terminal_that_disappears_ends_the_chat_without_a_word_and_loses_nothing(typed: str, until: str) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + SLOW, *DEMO_CHAT],
@@ -181,17 +186,17 @@ def test_a_terminal_that_disappears_ends_the_chat_without_a_word(where: str) -> 
         start_new_session=True,
     )
     os.close(theirs)
-    shown = ""
-    while PROMPT not in shown:
-        shown += os.read(ours, 4096).decode(errors="replace")
-    if where != "at the prompt":
-        os.write(ours, b"Go on\r")
-        while FIGURES not in shown:
+    for text, awaited in (("", PROMPT), (typed, until)):
+        os.write(ours, text.encode())
+        shown = ""
+        while awaited not in shown:
             shown += os.read(ours, 4096).decode(errors="replace")
     os.close(ours)
     _, err = process.communicate()
     assert process.returncode == 1
     assert len(err.decode().splitlines()) == 1  # the greeting
+    there = left()
+    assert there and (there.messages or there.unsaid)
 
 
 def test_a_dumb_terminal_gets_no_escape_codes() -> None:
