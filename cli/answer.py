@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .render import VISIBLE, json_line, note, write, write_stderr
 
@@ -106,6 +106,11 @@ class _Stream:
         return f"[{text}]" if accepted else text
 
 
+def chunk_fields(chunk: "Chunk") -> dict[str, Any]:
+    """What one cycle added, for JSON."""
+    return {name: getattr(chunk, name) for name in ("text", "thinking", "pieces", "token_ids", "drafted", "accepted")}
+
+
 class JsonLines:
     """One object a line: one a cycle, and a last one with the whole answer, why it ended and how it went."""
 
@@ -115,8 +120,7 @@ class JsonLines:
     def chunk(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
         self._text, self._thinking = self._text + chunk.text, self._thinking + chunk.thinking
-        names = ("text", "thinking", "pieces", "token_ids", "drafted", "accepted")
-        write(json_line({"type": "chunk"} | {name: getattr(chunk, name) for name in names}))
+        write(json_line({"type": "chunk", **chunk_fields(chunk)}))
 
     def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
         """Writes the last object."""

@@ -4,12 +4,11 @@ import errno
 import io
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dflash_mlx.errors import DFlashError, RequestError
+from dflash_mlx.errors import RequestError
 
 from ..options import (
     BlockSize,
@@ -33,7 +32,7 @@ from ..options import (
     default_model,
     tell_of_kernels,
 )
-from ..render import Progress, abandon, note
+from ..render import Progress, abandon
 
 if TYPE_CHECKING:
     from dflash_mlx import Pair
@@ -63,6 +62,10 @@ def chat(
         str | None,
         typer.Option(metavar="FILE", help="Go on with a conversation that /save kept in FILE.", show_default=False),
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="A message a line on stdin; an object a line on stdout, a reply's last one with all of it."),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""
@@ -71,7 +74,7 @@ def chat(
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a character that its encoding lacks is no reason to stop
-    talks = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
+    talks = not json and sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
 
     def load_pair(model: str, drafter: str | None, found: Callable[[], None]) -> "Pair":
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
@@ -83,7 +86,7 @@ def chat(
                     found()
                 progress.loading(stage, done, total)
 
-            pair = dflash_mlx.load(model, drafter, drafter_bits, force, tell, kernels)
+            pair = dflash_mlx.load(model, drafter=drafter, drafter_bits=drafter_bits, force=force, progress=tell, kernels=kernels)
             tell_of_kernels(pair)
             if block_size == "auto":
                 pair.calibrate(settings["verify"], progress.measuring)
@@ -97,13 +100,14 @@ def chat(
     if load is not None and not tensor_file.find(load).exists():
         raise RequestError(f"there is no file {load}.", "Check the name.")
     from .conversation import Conversation
+    from .piped import answer_lines
 
     names = default_model(quiet=False) if model is None else model, None if drafter == "none" else drafter
     conversation = Conversation(load_pair, *names, settings, system, thinking, load)
     if talks:
         _talk(conversation)
-    else:
-        _pipe(conversation)
+    elif not answer_lines(conversation, json):
+        raise typer.Exit(2)
 
 
 def _talk(conversation: "Conversation") -> None:
@@ -128,39 +132,3 @@ def _talk(conversation: "Conversation") -> None:
         abandon(sys.stdout)  # the terminal is gone
         code = 1
     raise typer.Exit(code)
-
-
-def _pipe(conversation: "Conversation") -> None:
-    """Answers the lines of stdin, each a message."""
-    refused = False
-    for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
-        try:
-            _answer(conversation, _decoded(line))
-        except DFlashError as error:
-            note(f"error: line {number}: {error.message}\n{error.hint}")
-            refused = True
-    if refused:
-        raise typer.Exit(2)
-
-
-def _answer(conversation: "Conversation", text: str) -> None:
-    from .reply import PlainReply
-
-    if not text:
-        return
-    if conversation.full(text):
-        note(f"The context is full; oldest turns that are forgotten: {conversation.drop_oldest(text)}.")
-    reply = PlainReply(conversation.capacity, told=False)
-    with closing(conversation.answer(text)) as chunks:
-        try:
-            for chunk in chunks:
-                reply.add(chunk)
-        finally:
-            reply.finish("stop")
-
-
-def _decoded(line: bytes) -> str:
-    try:
-        return line.decode("utf-8-sig").strip()
-    except UnicodeDecodeError as error:
-        raise RequestError(f"byte 0x{line[error.start]:02x} is not UTF-8.", "Convert it first, for example with iconv.") from None

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -128,15 +127,6 @@ def test_ctrl_c_stops_what_is_going_on_and_twice_leaves() -> None:
     assert chat.end() == 130
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo pair with a context of 512 tokens."""
-    folder = Path(shutil.copytree(DEMO, tmp_path_factory.mktemp("small") / "demo"))
-    config = json.loads((folder / "target" / "config.json").read_text())
-    (folder / "target" / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 512}))
-    return folder
-
-
 def test_forty_columns_without_colours_and_a_context_that_fills_up(small: Path) -> None:
     pair = ("--model", str(small / "target"), "--drafter", str(small / "drafter"))
     chat = Chat(SLOW, *pair, "--max-tokens", "60", columns=40, rows=15, NO_COLOR="1")
@@ -158,18 +148,6 @@ def test_forty_columns_without_colours_and_a_context_that_fills_up(small: Path) 
     assert not re.search(r"\x1b\[(\d+;)*[34][0-8](;\d+)*m", chat.screen.raw)  # no colour
     chat.child.close()  # the terminal is gone
     assert chat.child.signalstatus == signal.SIGHUP
-
-
-def test_lines_of_a_pipe_are_answered_and_nothing_else(small: Path) -> None:
-    command = [sys.executable, "-c", "from dflash_mlx.cli import main; main()", "chat", "--think", "--block-size", "4"]
-    command += ["--model", str(small / "target"), "--drafter", str(small / "drafter")]
-    lines = ["What is 3 x 4?", "", "/undo", "word " * 600, *["What is the anchor?"] * 9]
-    result = subprocess.run(command, input="\n".join(lines).encode() + b"\n\xff\n", capture_output=True)
-    out, err = result.stdout.decode(), result.stderr.decode().splitlines()
-    assert out.startswith("The answer is 12.\n") and out.count(ANCHOR) == 9 and "think" not in out
-    assert err[0].startswith("error: line 4: this message takes ")
-    assert err[2].startswith("The context is full") and err[-2] == "error: line 14: byte 0xff is not UTF-8."
-    assert result.returncode == 2
 
 
 @pytest.mark.parametrize(
