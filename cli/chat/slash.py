@@ -15,19 +15,24 @@ COMMANDS = {
     "edit": ("[TEXT]", "say something else instead of the newest message"),
     "undo": ("", "take the newest message and its reply back"),
     "clear": ("", "start anew, with the same system message"),
-    "system": ("[TEXT]", "show or change the system message; none: no system message"),
-    "think": ("[on|off|show]", "whether the model thinks first; show: what it thought last"),
-    "set": ("[NAME VALUE]", "show or change the settings"),
+    "system": ("[TEXT]", "show or change the system message; none: no message"),
+    "think": ("[on|off|show]", "whether the model thinks first; what it thought last"),
+    "set": ("[NAME [VALUE]]", "show or change the settings"),
     "copy": ("[N]", "copy the newest reply, or the code block N in it"),
     "stats": ("", "how the replies went, as a picture"),
-    "save": ("FILE", "keep the conversation, and all that was read of it"),
+    "save": ("FILE", "keep the conversation, with all that was read of it"),
     "load": ("FILE", "go on with a conversation that was kept"),
     "export": ("FILE", "write the conversation as Markdown"),
     "model": ("[NAME [DRAFTER]]", "show or change the model; the conversation goes on"),
-    "quit": ("", "leave; so do Ctrl-D and, at an empty prompt, Ctrl-C twice"),
+    "quit": ("", "leave; so do Ctrl-D and, twice, Ctrl-C"),
 }
 ALIASES = {"exit": "quit", "bye": "quit", "new": "clear", "?": "help"}
 THINK = ("on", "off", "show")
+KEYS = (
+    "Enter sends; Alt-Enter, or \\ before Enter, begins a new line.",
+    "Ctrl-C stops a reply and keeps what there is of it. Ctrl-R searches messages.",
+)
+LEFT, WIDE = 26, 80  # columns of a command, and those from which on a line has room for what it does, too
 # as a shell has them: with quotes and backslashes, also when they are still open
 WORD = re.compile(r"""([^\s"'\\]|\\.?|"([^"\\]|\\.)*+"?|'[^']*+'?)++""", re.DOTALL)
 
@@ -98,6 +103,5 @@ def help_text(columns: int) -> str:
     lines = []
     for name, (takes, does) in COMMANDS.items():
         left = f"/{name} {takes}".strip()
-        lines.append(f"{left:<26} {does}" if columns >= 90 else f"{left}\n  {does}")
-    keys = "Enter sends; Alt-Enter, or \\ before Enter, begins a new line. Ctrl-C stops a reply and keeps what there is of it."
-    return "\n".join([*lines, keys])
+        lines.append(f"{left:<{LEFT}}{does}" if columns >= WIDE else f"{left}\n  {does}")
+    return "\n".join([*lines, "", *KEYS])

@@ -28,7 +28,10 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("What is the anchor?", FIGURES)
     assert ANCHOR in "\n".join(chat.screen.lines)
 
-    chat.say("/help", "/retry", "/quit", "Enter sends")
+    chat.say("/?", "/retry", "/quit", "Enter sends")
+    chat.shows("> /?")
+    question = max(i for i, line in enumerate(chat.screen.lines) if line == "> /?")
+    assert len(chat.screen.lines) - question <= 24  # all of it can be seen, from the question to the next prompt
     chat.say("/stats", "drafts accepted", "block sizes used", "prompts: ")
     chat.say("/retry", FIGURES)
     assert sum(ANCHOR in line for line in chat.screen.lines) == 2

@@ -38,6 +38,12 @@ def test_every_command_is_obeyed_and_explained():
     assert set(ALIASES.values()) <= COMMANDS.keys()
 
 
+def test_the_help_fits_a_small_terminal():
+    lines = help_text(80).splitlines()
+    assert len(lines) <= 22 and max(map(len, lines)) <= 80  # besides the question and the next prompt
+    assert all(len(line) <= 60 for line in help_text(60).splitlines()[: 2 * len(COMMANDS)])
+
+
 @pytest.mark.parametrize("typed, name", [("/exit", "quit"), ("/bye", "quit"), ("/NEW", "clear"), ("/?", "help")])
 def test_a_command_is_known_by_the_names_it_has_elsewhere(typed, name):
     assert parse(typed) == (name, "")
