@@ -82,7 +82,8 @@ class Commands:
         if value:
             self._conversation.set(name, value)
         for shown in [name] if name else self._conversation.settings:
-            show(f"{shown} {self._conversation.setting(shown)}")
+            setting = self._conversation.setting(shown)
+            show(f"{shown} {'none' if setting is None else setting}")
 
     def copy(self, number: str) -> None:
         reply = self._conversation.newest_reply()[1].strip("\n")

@@ -36,6 +36,7 @@ def silent_keys(resumed: Callable[[], None]) -> Iterator[None]:
         return
     before, silent = termios.tcgetattr(sys.stdin), termios.tcgetattr(sys.stdin)
     silent[3] &= ~termios.ECHO
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTSTP, signal.SIGCONT, signal.SIGINT)}
 
     def resume(number: int, frame: FrameType | None) -> None:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
@@ -43,12 +44,11 @@ def silent_keys(resumed: Callable[[], None]) -> Iterator[None]:
 
     def suspend(number: int, frame: FrameType | None) -> None:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
-        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        signal.signal(signal.SIGTSTP, handlers[signal.SIGTSTP])
         signal.raise_signal(signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, suspend)
         resume(number, frame)  # where nobody could have resumed it, it was not stopped
 
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTSTP, signal.SIGCONT, signal.SIGINT)}
     termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
     signal.signal(signal.SIGTSTP, suspend)
     signal.signal(signal.SIGCONT, resume)

@@ -41,7 +41,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("/set temperatur 0", "Did you mean temperature?")
     chat.say("/set temperature=0", "temperature 0")
     chat.say("/set max-tokens 4096", "max_tokens 4096")
-    chat.say("/set", "verify fast")
+    chat.say("/set", "seed none", "verify fast")
     chat.say("/set max_tokens 0", "max_tokens 0 is not")
     chat.say("/unod", f"{RED}error: there is no command /unod.{RESET}", f"{DIM}Did you mean /undo?")
     chat.say("/think", "does not think")

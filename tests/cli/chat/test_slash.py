@@ -1,5 +1,6 @@
 """What commands there are, and what Tab makes of one that is being typed."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,11 @@ def test_every_command_is_obeyed_and_explained():
         assert f"/{name}" in help_text(40)
         assert name == "quit" or callable(getattr(Commands, name))
     assert set(ALIASES.values()) <= COMMANDS.keys()
+
+
+def test_the_readme_names_every_command():
+    readme = Path(__file__).parents[3].joinpath("README.md").read_text(encoding="utf-8")
+    assert {*re.findall(r"`/([a-z?]+)[ `]", readme)} == {*COMMANDS, *ALIASES}
 
 
 def test_the_help_fits_a_small_terminal():
