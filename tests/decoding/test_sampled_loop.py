@@ -94,8 +94,15 @@ def exact(target: Target, text: list[int]) -> dict[tuple[int, ...], float]:
     return continuations
 
 
-@pytest.mark.parametrize("block_sizes", [(4,), (1, 3, 1, 8)])
-@pytest.mark.parametrize("name", ["target_qwen3_5", "target_qwen3"])
+@pytest.mark.parametrize(
+    ("name", "block_sizes"),
+    [
+        ("target_qwen3_5", (1, 3, 1, 8)),
+        ("target_qwen3", (4,)),
+        pytest.param("target_qwen3_5", (4,), marks=pytest.mark.long),
+        pytest.param("target_qwen3", (1, 3, 1, 8), marks=pytest.mark.long),
+    ],
+)
 def test_sampled_text_is_distributed_as_plainly_sampled_text(name: str, block_sizes: tuple[int, ...]) -> None:
     target = load_target(CHECKPOINTS / name)
     wanted = exact(target, PROMPT)
