@@ -10,6 +10,7 @@ from dflash_mlx.decoding.device import Device
 from dflash_mlx.decoding.sampling import read_default_sampling
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.errors import RequestError
+from dflash_mlx.generation import check_progress
 from dflash_mlx.loading.fit import check_cycle, check_fit
 from dflash_mlx.loading.hub import PairFolders, resolve_pair
 from dflash_mlx.loading.memory import check as check_memory
@@ -60,6 +61,9 @@ def load(
     if drafter is None and drafter_bits is not None:
         raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
     check_wanted(kernels)
+    check_progress(progress)
+    if not isinstance(force, bool):
+        raise RequestError(f"force {force!r} is not True or False.", "Use force=True, or leave it out.")
     tell = progress or (lambda part, done, total: None)
     folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
     device = Device()

@@ -22,6 +22,7 @@ from dflash_mlx.generation import (
     Generation,
     Options,
     check_options,
+    check_progress,
     check_template_options,
     check_verify,
     generate_stream,
@@ -144,11 +145,14 @@ class Pair:
             MemoryBudgetError: what it holds does not fit into this machine's memory.
         """
         check_template_options(system, thinking)
+        if checkpoint_bytes is not None and (type(checkpoint_bytes) is not int or checkpoint_bytes < 0):
+            raise RequestError(f"checkpoint_bytes {checkpoint_bytes!r} is not a number of bytes.", "Give a whole number from 0.")
         cache = PrefixCache(self._checkpoint_bytes if checkpoint_bytes is None else checkpoint_bytes)
         saved = prefix_file.Conversation([], {}) if load is None else self._load(load, cache)
         variables = saved.template | ({} if thinking is None else {"enable_thinking": thinking}) | template
         self.tokenizer.check_template(variables)
-        session = Session(self.device, self._stream, self.tokenizer, cache, saved._replace(template=variables), self._fingerprint)
+        saved = saved._replace(template=variables)
+        session = Session(self.device, self._stream, self.tokenizer, cache, saved, self._fingerprint)
         if system is not None:
             session.system = system
         return session
@@ -175,6 +179,7 @@ class Pair:
         prompt_cache: str | Path | None = None,
         **options: Any,
     ) -> Generator[Chunk]:
+        check_progress(progress)
         sampling = self.default_sampling if sampling is None else sampling
         request = new_request(self.target, self.drafter, self.tokenizer, prompt, sampling=sampling, **options)
         if self._need:
@@ -230,6 +235,7 @@ class Pair:
             The costs; None: there is nothing to choose between.
         """
         check_verify(verify)
+        check_progress(progress)
         if self.drafter is None or self.drafter.config.block_size == 1:
             return None
         return self.device.do(partial(self._costs, verify == "exact", progress))

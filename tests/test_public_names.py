@@ -131,6 +131,13 @@ def test_thinking_reaches_the_template_as_in_a_session() -> None:
         (5, {}, "neither text, nor messages"),
         ("x", {"system": 5}, "system 5 is not text"),
         ("x", {"thinking": "yes"}, "thinking 'yes' is not True or False"),
+        ("x", {"raw": "no"}, "raw 'no' is not True or False"),
+        ("x", {"progress": 5}, "progress 5 is not a function"),
+        ("x", {"block_size": None}, "block_size None is not a whole number"),
+        ("x", {"logits_processors": ""}, "logits_processors '' is not a list"),
+        ("", {"system": "x"}, "the prompt is empty"),
+        ([], {"system": "x"}, "neither text, nor messages"),
+        ([{"role": "user", "content": b"x"}], {}, "neither text, nor messages"),
     ],
 )
 def test_what_cannot_go_through_the_template_is_refused(prompt: Any, options: dict[str, Any], said: str | None) -> None:
@@ -141,7 +148,19 @@ def test_what_cannot_go_through_the_template_is_refused(prompt: Any, options: di
         load("demo").stream(prompt, **options)
 
 
+@pytest.mark.parametrize("bytes_", ["x", -1, 1.5, True, []], ids=repr)
+def test_a_session_refuses_what_is_not_a_number_of_bytes(bytes_: Any) -> None:
+    with pytest.raises(dm.RequestError, match="is not a number of bytes"):
+        load("demo").session(checkpoint_bytes=bytes_)
+
+
+@pytest.mark.parametrize("option", [{"progress": 5}, {"force": "no"}], ids=str)
+def test_loading_refuses_options_of_another_kind(option: dict[str, Any]) -> None:
+    with pytest.raises(dm.RequestError, match=f"{next(iter(option))} .* is not"):
+        dm.load("demo", **option)
+
+
 def test_a_session_refuses_what_is_not_a_variable_of_the_template() -> None:
-    for variables in ({"foo": True}, {"messages": []}, {"tokenize": False}):
-        with pytest.raises(dm.RequestError, match=f"{next(iter(variables))} is not a variable of this model's chat template"):
+    for variables in ({"foo": True}, {"messages": []}, {"tokenize": False}, {"(": 1}):
+        with pytest.raises(dm.RequestError, match=r"is not a variable of this model's chat template"):
             load("demo").session(**variables)

@@ -1,9 +1,11 @@
 """A pair, its streams and its sessions, used from several threads: what each says is what it says alone."""
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -120,11 +122,109 @@ def test_what_goes_wrong_in_another_thread_is_raised_there(pair: dm.Pair) -> Non
     assert in_a_thread(lambda: answer(pair)) == answer(pair)
 
 
-def test_a_process_ends_well_right_after_its_threads() -> None:
-    program = """
-import threading, dflash_mlx as dm
+@pytest.mark.parametrize(
+    "end, code",
+    [("thread.join()", 0), ("raise SystemExit(7)", 7)],
+    ids=["right after a thread has ended", "while a thread works"],
+)
+def test_a_process_ends_as_it_should(end: str, code: int) -> None:
+    program = f"""
+import threading, time, dflash_mlx as dm
 pair = dm.load("demo")
-thread = threading.Thread(target=lambda: pair.generate("Hi", max_tokens=8, block_size=4))
-thread.start(), thread.join()
+entered = threading.Event()
+def work():
+    for _ in range({1 if code == 0 else 10**6}):
+        pair.generate("What is the drafter?", max_tokens=60, block_size=4)
+        entered.set()
+thread = threading.Thread(target=work, daemon=True)
+thread.start(), entered.wait()
+{end}
 """
-    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program]).returncode == code
+
+
+def test_sends_from_two_threads_do_not_mix() -> None:
+    pair = dm.load("demo")
+    alone = {text: "".join(c.text for c in pair.session().send(text, **OPTIONS)) for text in ("What is the anchor?", "Hi")}
+    session, barrier = pair.session(), threading.Barrier(2)
+
+    def said(text: str) -> str:
+        barrier.wait()
+        return "".join(chunk.text for chunk in session.send(text, **OPTIONS))
+
+    for _ in range(10):
+        session.messages = []
+        with ThreadPoolExecutor(2) as pool:
+            replies = dict(zip(alone, pool.map(said, alone)))
+        first, second = (
+            (message["content"] for message in session.messages if message["role"] == "user")
+            if len(session.messages) == 4
+            else (None, session.messages[0]["content"])
+        )
+        for text, reply in replies.items():  # the one that came first was stopped, or ended
+            assert alone[text].startswith(reply) or text == second and first is not None
+
+
+def test_what_calls_back_into_its_own_stream_is_told_so() -> None:
+    pair = dm.load("demo")
+    session = pair.session()
+    caught = []
+
+    def interfere(done: int, total: int) -> None:
+        for call in (reply.close, session.undo, lambda: session.save("nowhere")):
+            try:
+                call()
+            except dm.RequestError as error:
+                caught.append(error.message)
+
+    reply = session.send("Hi", progress=interfere, **OPTIONS)
+    tokens = [token for chunk in reply for token in chunk.token_ids]
+    assert tokens == list(answer_to(pair, "Hi")) and len(caught) >= 3
+    assert set(caught) == {"a reply is under way, and this was called from within it."}
+
+
+def answer_to(pair: dm.Pair, prompt: str) -> tuple[int, ...]:
+    return pair.generate(prompt, **OPTIONS).token_ids
+
+
+def test_an_error_in_another_thread_keeps_nothing_alive() -> None:
+    pair, alive = dm.load("demo"), list[weakref.ref[Any]]()
+
+    class Payload:
+        def __call__(self, tokens: mx.array, logits: mx.array) -> mx.array:
+            raise ValueError
+
+    def fail() -> None:
+        payload = Payload()
+        alive.append(weakref.ref(payload))
+        with pytest.raises(ValueError):
+            pair.generate("Hi", logits_processors=[payload], **OPTIONS)
+
+    gc.disable()
+    try:
+        for _ in range(3):
+            thread = threading.Thread(target=fail)
+            thread.start()
+            thread.join()
+        assert [reference() for reference in alive] == [None] * 3
+    finally:
+        gc.enable()
+
+
+def test_a_dropped_stream_is_closed_without_waiting() -> None:
+    pair = dm.load("demo")
+    entered, go_on = threading.Event(), threading.Event()
+
+    def wait(tokens: mx.array, logits: mx.array) -> mx.array:
+        entered.set()
+        assert go_on.wait(60)
+        return logits
+
+    dropped = pair.stream("Hi", **OPTIONS)
+    next(dropped)
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(pair.generate, "Hi", logits_processors=[wait], **OPTIONS)
+        assert entered.wait(60)
+        del dropped  # while another thread is in a step
+        go_on.set()
+        assert busy.result().token_ids == answer_to(pair, "Hi")

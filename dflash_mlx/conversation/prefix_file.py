@@ -21,7 +21,7 @@ import mlx.core as mx
 
 from dflash_mlx.conversation import tensor_file
 from dflash_mlx.conversation.tensor_file import Arrays
-from dflash_mlx.decoding.prefix_cache import PrefixCache
+from dflash_mlx.decoding.prefix_cache import PrefixCache, nbytes_of
 from dflash_mlx.decoding.sequence import Checkpoint, TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import CheckpointError, RequestError
@@ -99,7 +99,7 @@ def load(
             raise ValueError(f"{len(arrays)} tensors too many")
         if saved.token_ids:
             cache.restore(sequence, saved.token_ids, checkpoints, saved.exact_rows)
-            check_room(len(saved.token_ids), cache.nbytes)
+            check_room(len(saved.token_ids), nbytes_of(cache.checkpoints))
             _read(sequence, cache.checkpoints)
     except (TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(

@@ -2,18 +2,31 @@
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from dflash_mlx.conversation import prefix_file
 from dflash_mlx.decoding.device import Device, Turns
 from dflash_mlx.decoding.prefix_cache import PrefixCache, common_length
 from dflash_mlx.errors import RequestError
-from dflash_mlx.generation import Chunk, Options, check_options, read_ahead
+from dflash_mlx.generation import Chunk, Options, check_options, check_template_options, read_ahead
 from dflash_mlx.text import THINKING, Tokenizer, closed
 
 Message = dict[str, str]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _in_turn(method: "Callable[Concatenate[Session, P], T]") -> "Callable[Concatenate[Session, P], T]":
+    """A method that is a turn at the device: what another thread asks of the session comes before or after it."""
+
+    @wraps(method)
+    def turn(self: "Session", *arguments: P.args, **options: P.kwargs) -> T:
+        return self._device.do(partial(method, self, *arguments, **options))
+
+    return turn
 
 
 class Session:
@@ -50,6 +63,7 @@ class Session:
         self.messages: list[Message] = list(conversation.messages)
         self._reply: Generator[Chunk] | None = None
 
+    @_in_turn
     def send(self, text: str, **options: Unpack[Options]) -> Generator[Chunk]:
         """Says something and answers it, a chunk a cycle. Closing the generator stops the reply and keeps what there is of it.
 
@@ -59,16 +73,19 @@ class Session:
         Raises:
             RequestError, MemoryBudgetError: at once, as `Pair.stream` does; the conversation is as before.
         """
-        return self._answer("send", [*self.messages, {"role": "user", "content": text}], options)
+        return self._answer("send", [*self.messages, _said(text)], options)
 
+    @_in_turn
     def retry(self, **options: Unpack[Options]) -> Generator[Chunk]:
         """Answers the newest message of the user again, instead of the reply it has. As `send`."""
         return self._answer("retry", self.messages[: self._newest("retry") + 1], options)
 
+    @_in_turn
     def edit(self, text: str, **options: Unpack[Options]) -> Generator[Chunk]:
         """Says something else instead of the newest message of the user, and answers it. As `send`."""
-        return self._answer("edit", [*self.messages[: self._newest("edit")], {"role": "user", "content": text}], options)
+        return self._answer("edit", [*self.messages[: self._newest("edit")], _said(text)], options)
 
+    @_in_turn
     def undo(self) -> str:
         """Takes back the newest message of the user and its reply. Returns the message."""
         self._stop()
@@ -77,6 +94,7 @@ class Session:
         self.messages = self.messages[:newest]
         return text
 
+    @_in_turn
     def drop_oldest(self) -> None:
         """Forgets the oldest message of the user and its reply: what follows needs less context."""
         self._stop()
@@ -85,6 +103,7 @@ class Session:
             raise RequestError("there is no older turn to drop.", "Clear the conversation, or shorten the message.")
         self.messages = self.messages[: users[0]] + self.messages[users[1] :]
 
+    @_in_turn
     def save(self, path: str | Path) -> None:
         """Writes the conversation and all that was read of it into a file, for `Pair.session(load=path)` in another process.
 
@@ -96,7 +115,7 @@ class Session:
         """
         self._stop()
         conversation = prefix_file.Conversation(self.messages, self.template)
-        self._device.do(partial(prefix_file.save, path, self._cache, self._fingerprint(), conversation))
+        prefix_file.save(path, self._cache, self._fingerprint(), conversation)
 
     @property
     def system(self) -> str | None:
@@ -104,7 +123,9 @@ class Session:
         return self.messages[0]["content"] if self.messages and self.messages[0]["role"] == "system" else None
 
     @system.setter
+    @_in_turn
     def system(self, text: str | None) -> None:
+        check_template_options(text, None)
         self._stop()
         rest = self.messages[self.system is not None :]
         self.messages = rest if text is None else [{"role": "system", "content": text}, *rest]
@@ -119,7 +140,7 @@ class Session:
             messages = self.messages[: self.system is not None]
         else:
             messages = self.messages[: self._newest("edit")] if edit else self.messages
-        return len(self._encode([*messages, {"role": "user", "content": text}]))
+        return len(self._encode([*messages, _said(text)]))
 
     def _answer(self, function: str, messages: list[Message], options: Options) -> Generator[Chunk]:
         check_options(f"Session.{function}", options, but=("system", "thinking", "raw"))
@@ -174,6 +195,13 @@ class Session:
         if users := self._users():
             return users[-1]
         raise RequestError(f"there is nothing to {what}.", "Say something first.")
+
+
+def _said(text: object) -> Message:
+    """A message of the user."""
+    if not isinstance(text, str) or not text.strip():
+        raise RequestError("the message is empty or not text.", "Say something to the model.")
+    return {"role": "user", "content": text}
 
 
 def _other(message: Message) -> Message:

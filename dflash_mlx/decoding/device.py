@@ -1,5 +1,6 @@
 """The device that a pair computes on, for threads that take turns at it."""
 
+import atexit
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -9,6 +10,10 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import mlx.core as mx
+
+from dflash_mlx.errors import RequestError
+
+PATIENCE = 10.0  # seconds that the end of a process waits for what the helper is doing
 
 T = TypeVar("T")
 
@@ -26,11 +31,20 @@ class Device:
 
     def do(self, work: Callable[[], T]) -> T:
         """Does something on the stream, when no other thread does."""
-        thread = threading.current_thread()
-        if thread is threading.main_thread() or isinstance(thread, _Helper):
-            with self._lock, mx.stream(self._stream):
-                return work()
-        return _helper().do(partial(self.do, work))
+        if not _is_own(threading.current_thread()):
+            return _helper().do(partial(self.do, work))
+        with self._lock, mx.stream(self._stream):
+            return work()
+
+    def soon(self, work: Callable[[], None]) -> None:
+        """The same without waiting, as garbage collection must, which may come anywhere: now, or in the helper."""
+        if not (_is_own(threading.current_thread()) and self._lock.acquire(blocking=False)):
+            return _helper().soon(partial(self.do, work))
+        try:
+            with mx.stream(self._stream):
+                work()
+        finally:
+            self._lock.release()
 
 
 class Turns(Generator[T, None, None]):
@@ -39,22 +53,27 @@ class Turns(Generator[T, None, None]):
     def __init__(self, device: Device, steps: Generator[T]) -> None:
         self._device, self._steps = device, steps
 
+    def _turn(self, work: Callable[[], Any]) -> Any:
+        if self._steps.gi_running:  # type: ignore[attr-defined]
+            raise RequestError("a reply is under way, and this was called from within it.", "Call it between two chunks.")
+        return work()
+
     def send(self, value: None) -> T:
         done = object()  # StopIteration would not come through a Future
-        step: Any = self._device.do(partial(next, self._steps, done))
+        step: Any = self._device.do(partial(self._turn, partial(next, self._steps, done)))
         if step is done:
             raise StopIteration
         return step
 
     def throw(self, *error: Any) -> T:
-        return self._device.do(partial(self._steps.throw, *error))
+        return self._device.do(partial(self._turn, partial(self._steps.throw, *error)))
 
     def close(self) -> None:
-        self._device.do(self._steps.close)
+        self._device.do(partial(self._turn, self._steps.close))
 
     def __del__(self) -> None:
         if not sys.is_finalizing():  # then nobody gives a turn back
-            self.close()
+            self._device.soon(self._steps.close)
 
 
 class _Helper(threading.Thread):
@@ -67,7 +86,13 @@ class _Helper(threading.Thread):
     def do(self, work: Callable[[], T]) -> T:
         future: Future[T] = Future()
         self._given.put((future, work))
-        return future.result()
+        try:
+            return future.result()
+        finally:
+            del future  # an error's traceback holds this frame, and so all that the error has come through
+
+    def soon(self, work: Callable[[], None]) -> None:
+        self._given.put((Future(), work))
 
     def run(self) -> None:
         while True:
@@ -78,9 +103,27 @@ class _Helper(threading.Thread):
                 future.set_exception(error)
             del future, work  # or what they hold would stay until there is more to do
 
+    def rest(self) -> None:
+        """Keeps it from running while the process ends: a thread that then waits for Python is ended, and MLX aborts."""
+        resting, never = threading.Event(), threading.Lock()
+        never.acquire()
+
+        def stop() -> None:
+            resting.set()
+            never.acquire()
+
+        self.soon(stop)
+        resting.wait(PATIENCE)
+
+
+def _is_own(thread: threading.Thread) -> bool:
+    """Whether a thread computes what it asks for itself."""
+    return thread is threading.main_thread() or isinstance(thread, _Helper)
+
 
 @cache
 def _helper() -> _Helper:
     helper = _Helper()
     helper.start()
+    atexit.register(helper.rest)
     return helper

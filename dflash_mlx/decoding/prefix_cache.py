@@ -47,15 +47,16 @@ class PrefixCache:
         sequence, common = self.sequence, common_length(self.token_ids, prompt[:-1])
         if exact:
             common = min(common, self.exact_rows)
-        self.checkpoints = [checkpoint for checkpoint in self.checkpoints if checkpoint.position <= common]
+        kept = [checkpoint for checkpoint in self.checkpoints if checkpoint.position <= common]
         if sequence.anywhere:
             sequence.go_back(Checkpoint(common, {}, {}))
-        elif self.checkpoints:
-            sequence.go_back(self.checkpoints[-1])
+        elif kept:
+            sequence.go_back(kept[-1])
         else:
             return self._start(TokenSequence(target, sequence.drafter, exact))
         self._entered = sequence.position
-        self.token_ids, self.exact_rows = prompt[: self._entered], min(self.exact_rows, self._entered)
+        self.exact_rows = min(self.exact_rows, self._entered)
+        self.token_ids, self.checkpoints = prompt[: self._entered], kept  # at once: an interrupt leaves what belongs together
         sequence.exact, sequence.device_reads = exact, 0
         return sequence
 
@@ -66,22 +67,22 @@ class PrefixCache:
     def mark(self, text: list[int]) -> None:
         """Makes the sequence's place, so far in a text, one to come back to."""
         assert self.sequence
-        position = self.sequence.position
-        if not self.sequence.anywhere and not (self.checkpoints and self.checkpoints[-1].position == position):
-            self.checkpoints.append(self.sequence.checkpoint())
-            self._thin()
-        self.token_ids = text[:position]  # last: an interrupt before leaves what was known
+        position, checkpoints = self.sequence.position, self.checkpoints
+        if not self.sequence.anywhere and not (checkpoints and checkpoints[-1].position == position):
+            checkpoints = self._thinned([*checkpoints, self.sequence.checkpoint()])
+        self.token_ids, self.checkpoints = text[:position], checkpoints  # at once, as in `enter`
         if self.exact_rows >= self._entered:
             self.exact_rows = position if self.sequence.exact else min(position, self._prompt)
 
     def restore(self, sequence: TokenSequence, token_ids: list[int], checkpoints: list[Checkpoint], exact_rows: int) -> None:
         """Takes over what another cache held, its sequence at the end of the tokens."""
+        checkpoints = self._thinned(checkpoints)
         self.sequence, self.token_ids, self.checkpoints, self.exact_rows = sequence, token_ids, checkpoints, exact_rows
-        self._thin()
 
-    def _thin(self) -> None:
-        while len(self.checkpoints) > 1 and (self.nbytes > self.budget or len(self.checkpoints) > MOST):
-            del self.checkpoints[1 if len(self.checkpoints) > 2 else 0]
+    def _thinned(self, checkpoints: list[Checkpoint]) -> list[Checkpoint]:
+        while len(checkpoints) > 1 and (nbytes_of(checkpoints) > self.budget or len(checkpoints) > MOST):
+            checkpoints = [checkpoints[0], *checkpoints[2:]] if len(checkpoints) > 2 else checkpoints[1:]
+        return checkpoints
 
     def leave(self, text: list[int]) -> None:
         """Ends a request; one that broke off leaves what it had marked.
@@ -92,11 +93,10 @@ class PrefixCache:
         if self.sequence and self.sequence.position == len(text) - 1:
             self.mark(text)
 
-    @property
-    def nbytes(self) -> int:
-        """What the checkpoints hold beside the sequence itself."""
-        arrays = {id(array): array.nbytes for checkpoint in self.checkpoints for array in checkpoint.arrays}
-        return sum(arrays.values())
+
+def nbytes_of(checkpoints: list[Checkpoint]) -> int:
+    """What checkpoints hold beside the sequence itself."""
+    return sum({id(array): array.nbytes for checkpoint in checkpoints for array in checkpoint.arrays}.values())
 
 
 def common_length(a: list[int], b: list[int]) -> int:

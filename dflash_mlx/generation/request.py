@@ -79,7 +79,8 @@ def new_request(
     """Checks a request's settings. Raises RequestError, naming the first that cannot be served."""
     _check_whole("max_tokens", max_tokens)
     check_sampling(sampling)
-    if not isinstance(logits_processors, Sequence) or not all(callable(process) for process in logits_processors):
+    listed = isinstance(logits_processors, Sequence) and not isinstance(logits_processors, str)
+    if not listed or not all(callable(process) for process in logits_processors):
         raise RequestError(
             f"logits_processors {logits_processors!r} is not a list of functions.",
             "Each takes (tokens, logits) and returns logits.",
@@ -91,9 +92,10 @@ def new_request(
             f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at."
         )
     trained = drafter.config.block_size if drafter else 1
-    width = None if block_size == "auto" and trained > 1 else 1 if block_size == "auto" else block_size
-    if width is not None:
-        check_block_size(width, drafter)
+    if isinstance(block_size, str) and block_size == "auto":
+        width = None if trained > 1 else 1
+    else:
+        width = check_block_size(block_size, drafter)
     ids = _encoded(tokenizer, prompt, raw, system, thinking)
     vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
     room = positions - len(ids)
@@ -121,6 +123,8 @@ def new_request(
 
 def _encoded(tokenizer: Tokenizer, prompt: Prompt, raw: bool, system: str | None, thinking: bool | None) -> list[int]:
     """The prompt's ids, with what goes with it through the chat template."""
+    if not isinstance(raw, bool):
+        raise RequestError(f"raw {raw!r} is not True or False.", "Use raw=True, or leave it out.")
     if raw and not isinstance(prompt, str):
         raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
     check_template_options(system, thinking)
@@ -129,7 +133,8 @@ def _encoded(tokenizer: Tokenizer, prompt: Prompt, raw: bool, system: str | None
         if raw or (isinstance(messages, Sequence) and not all(isinstance(message, dict) for message in messages)):
             name = "thinking" if system is None else "system"
             raise RequestError(f"{name} needs the chat template.", "Give text or messages as prompt, and leave raw out.")
-    if system is not None and isinstance(messages, Sequence):
+    said = bool(prompt.strip() if isinstance(prompt, str) else messages)
+    if said and system is not None and isinstance(messages, Sequence):
         if any(message.get("role") == "system" for message in messages):
             raise RequestError("the messages have a system message already.", "Leave system out, or take it from the messages.")
         prompt = [{"role": "system", "content": system}, *messages]
@@ -146,8 +151,18 @@ def check_template_options(system: object, thinking: object) -> None:
         raise RequestError(f"thinking {thinking!r} is not True or False.", "Use thinking=True, thinking=False, or leave it out.")
 
 
-def check_block_size(block_size: int, drafter: DFlash | None) -> None:
-    """Raises RequestError unless this is a whole number from 1 to what the drafter was trained for; without one, 1."""
+def check_progress(progress: object) -> None:
+    """Raises RequestError for a progress that cannot be called."""
+    if progress is not None and not callable(progress):
+        raise RequestError(f"progress {progress!r} is not a function.", "Give one that can be called, or leave it out.")
+
+
+def check_block_size(block_size: Any, drafter: DFlash | None) -> int:
+    """A block size as it is given.
+
+    Raises:
+        RequestError: it is not a whole number from 1 to what the drafter was trained for; without one, 1.
+    """
     _check_whole("block_size", block_size)
     if drafter is None and block_size > 1:
         raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
@@ -156,6 +171,7 @@ def check_block_size(block_size: int, drafter: DFlash | None) -> None:
         raise RequestError(
             f"block_size {block_size} is more than the {trained} this drafter was trained for.", f"Use 1 to {trained}."
         )
+    return int(block_size)
 
 
 def _check_whole(name: str, value: object) -> None:
@@ -165,5 +181,5 @@ def _check_whole(name: str, value: object) -> None:
 
 def check_verify(verify: str) -> None:
     """Raises RequestError for what is neither "fast" nor "exact"."""
-    if verify not in ("fast", "exact"):
+    if not isinstance(verify, str) or verify not in ("fast", "exact"):
         raise RequestError(f"verify {verify!r} is not known.", 'Use verify="fast" or verify="exact".')

@@ -83,7 +83,7 @@ class Tokenizer:
         if items and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
             return items
         if not items or not all(
-            isinstance(m, dict) and isinstance(m.get("role"), str) and m.get("content") is not None for m in items
+            isinstance(m, dict) and isinstance(m.get("role"), str) and isinstance(m.get("content"), str | list) for m in items
         ):
             raise RequestError(
                 "the prompt is neither text, nor messages with role and content, nor token ids.",
@@ -137,7 +137,7 @@ class Tokenizer:
 
     def knows(self, variable: str) -> bool:
         """Whether the chat template uses a variable, like `enable_thinking`."""
-        return re.search(rf"\b{variable}\b", self._template() or "") is not None
+        return variable.isidentifier() and re.search(rf"\b{variable}\b", self._template() or "") is not None
 
     def new_stream(self) -> TextStream:
         """An incremental decoder for one answer."""

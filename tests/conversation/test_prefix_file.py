@@ -185,7 +185,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pair, cached = fixture_pair("target_qwen3_5", "dflash2_swa"), PrefixCache(10**9)
     answer(pair, prompt_of("target_qwen3_5")[:60], cached, marks=(20, 40))
     file = tmp_path_factory.mktemp("good") / "prefix"
-    conversation = Conversation([{"role": "user", "content": "Hi"}], {"enable_thinking": True})
+    conversation = Conversation([{"role": "user", "content": "Hi"}], {"m": True})  # a word that the template has
     prefix_file.save(file, cached, pair._fingerprint(), conversation)
     return file
 

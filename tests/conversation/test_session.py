@@ -27,7 +27,7 @@ QUESTIONS = (
 )
 # Old replies lose all before their last marker, as Qwen's lose their thinking; a prompt may end in the middle of it.
 STRIPPING = """
-{%- for m in messages %}<|im_start|>{{ m.role }}
+{%- if mood %}{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}
 {% if m.role == "assistant" %}{{ m.content.split("\\n")[-1] }}{% else %}{{ m.content }}{% endif %}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 <think>
@@ -38,7 +38,7 @@ load = cache(dm.load)
 
 # As Qwen's: closed thoughts are dropped, others stay.
 DROPPING = """
-{%- for m in messages %}<|im_start|>{{ m.role }}
+{%- if mood %}{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}
 {{ m.content.split("</think>")[-1].lstrip("\n") if m.role == "assistant" else m.content }}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% if enable_thinking %}<think>
@@ -214,6 +214,36 @@ def test_an_interrupt_anywhere_leaves_a_session_that_goes_on(how: str, at: int) 
     assert answered.drafted == cold(pair, session).drafted
 
 
+def test_an_interrupt_while_a_place_is_marked_leaves_a_session_that_can_be_saved(
+    dropping: dm.Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = dropping.session()
+    turn(session.send(QUESTIONS[0], **HOW))
+
+    def interrupted(*_: Any) -> int:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dflash_mlx.decoding.prefix_cache.nbytes_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(session.send(QUESTIONS[1], **HOW))
+    session.save(tmp_path / "talk")
+    loaded = dropping.session(load=tmp_path / "talk")
+    assert turn(loaded.send(QUESTIONS[2], **HOW)).token_ids == cold(dropping, loaded).token_ids
+
+
+@pytest.mark.parametrize("text", [b"x", 5, None, "", " \n", ["x"], [{"type": "text", "text": "hi"}]], ids=repr)
+def test_only_text_can_be_said(text: Any) -> None:
+    session = load("demo").session()
+    for say in (session.send, session.edit):
+        with pytest.raises(dm.RequestError, match="empty or not text|nothing to edit"):
+            say(text)
+    assert session.messages == []
+    for system in (5, b"x", ["a"]):
+        with pytest.raises(dm.RequestError, match="is not text"):
+            session.system = system  # type: ignore[assignment]
+
+
 def test_a_refused_turn_changes_nothing() -> None:
     session = load("demo").session()
     for call in (session.retry, session.undo, lambda: session.edit("x"), session.drop_oldest):
@@ -310,8 +340,8 @@ def test_a_saved_conversation_goes_on_as_if_it_had_never_been_closed(stripping: 
     assert open_.messages == loaded.messages
 
 
-def test_what_is_given_takes_the_place_of_what_was_saved(tmp_path: Path) -> None:
-    pair = load("demo")
+def test_what_is_given_takes_the_place_of_what_was_saved(dropping: dm.Pair, tmp_path: Path) -> None:
+    pair = dropping
     session = pair.session(system="You are helpful.", thinking=True, mood="calm")
     turn(session.send(QUESTIONS[0], **HOW))
     session.save(tmp_path / "talk")
@@ -358,8 +388,8 @@ def test_settings_are_no_variables_of_the_template(wrong: dict[str, Any]) -> Non
         load("demo").session(**wrong)
 
 
-def test_variables_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
-    session = load("demo").session(mood=object())
+def test_variables_that_no_file_can_hold_are_refused(dropping: dm.Pair, tmp_path: Path) -> None:
+    session = dropping.session(mood=object())
     with pytest.raises(dm.RequestError, match="cannot be saved"):
         session.save(tmp_path / "talk")
     assert not (tmp_path / "talk").exists()
