@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 from itertools import takewhile
 
 from prompt_toolkit.utils import is_dumb_terminal
@@ -13,7 +12,7 @@ from rich.cells import cell_len
 from dflash_mlx.errors import DFlashError
 
 from ..answer import RESET
-from ..render import VISIBLE, note, write
+from ..render import folded, write, write_stderr
 
 NOTE = "note: "  # before what is dim elsewhere
 DIM, RED = "\x1b[2m", "\x1b[31m"
@@ -78,11 +77,10 @@ def show(text: str, style: str = "") -> None:
     Args:
         style: of it, where stderr has styles.
     """
-    if sys.stderr.isatty():
-        wrapped = (textwrap.wrap(line, columns(), break_long_words=False, replace_whitespace=False) for line in text.split("\n"))
-        lines = [part.translate(VISIBLE) for parts in wrapped for part in parts or [""]]
-        text = "\n".join(f"{style}{line}{RESET}" if style and line and _has_styles() else line for line in lines)
-    note(text)
+    lines = folded(text, sys.stderr).split("\n")
+    if style and _has_styles():
+        lines = [line and f"{style}{line}{RESET}" for line in lines]
+    write_stderr("\n".join(lines) + "\n")
 
 
 def tell(text: str) -> None:

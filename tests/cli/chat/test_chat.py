@@ -13,9 +13,9 @@ import pytest
 from fixture_data import DEMO
 from terminal import FIGURES, PROMPT, SLOW, Chat
 
+from dflash_mlx.cli.answer import RESET
 from dflash_mlx.cli.chat.kept import left
 from dflash_mlx.cli.chat.screen import DIM, RED
-from dflash_mlx.cli.render import RESET
 
 ANCHOR = "The anchor is the newest token of the text."
 DEMO_CHAT = ("chat", "--model", "demo", "--block-size", "4")
@@ -70,7 +70,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.child.send(CTRL_C)  # empties the line
 
     file = tmp_path / "it's a chat.safetensors"
-    chat.say(f'/save "{file}"', "Kept in ")
+    chat.say(f'/save "{file}"', "Kept in")
     assert file.is_file()
     chat.say("/clear", "Started anew.")
     chat.say("/retry", "nothing was said yet")
