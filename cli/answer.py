@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from .render import VISIBLE, json_line, note, write, write_stderr
 
@@ -106,26 +106,23 @@ class _Stream:
         return f"[{text}]" if accepted else text
 
 
-def chunk_fields(chunk: "Chunk") -> dict[str, Any]:
-    """What one cycle added, for JSON."""
-    return {name: getattr(chunk, name) for name in ("text", "thinking", "pieces", "token_ids", "drafted", "accepted")}
-
-
 class JsonLines:
     """One object a line: one a cycle, and a last one with the whole answer, why it ended and how it went."""
 
-    def __init__(self) -> None:
-        self._text, self._thinking = "", ""
+    def __init__(self, **about: object) -> None:
+        """about: what each object has besides."""
+        self._about, self._text, self._thinking = about, "", ""
 
     def chunk(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
         self._text, self._thinking = self._text + chunk.text, self._thinking + chunk.thinking
-        write(json_line({"type": "chunk", **chunk_fields(chunk)}))
+        names = ("text", "thinking", "pieces", "token_ids", "drafted", "accepted")
+        write(json_line({"type": "chunk", **self._about} | {name: getattr(chunk, name) for name in names}))
 
     def finish(self, finish_reason: str, statistics: "Statistics | None") -> None:
         """Writes the last object."""
         answer = {"text": self._text, "thinking": self._thinking, "finish_reason": finish_reason}
-        write(json_line({"type": "end"} | answer | {"statistics": asdict(statistics) if statistics else None}))
+        write(json_line({"type": "end", **self._about} | answer | {"statistics": asdict(statistics) if statistics else None}))
 
 
 def summary(finish_reason: str, statistics: "Statistics") -> str:

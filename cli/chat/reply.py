@@ -149,11 +149,7 @@ class LiveReply:
 
 
 class PlainReply:
-    """A reply as nothing but its text, without the thinking.
-
-    Attributes:
-        begun: whether there is any text.
-    """
+    """A reply as nothing but its text, without the thinking."""
 
     def __init__(self, capacity: int, told: bool) -> None:
         """
@@ -162,7 +158,7 @@ class PlainReply:
             told: whether stderr gets a word on thinking and figures.
         """
         self._capacity, self._told, self._terminal = capacity, told, sys.stdout.isatty()
-        self._thought, self.begun, self._line_open = Thought(), False, False
+        self._thought, self._begun, self._line_open = Thought(), False, False
         self._last: Chunk | None = None
 
     def reading(self, done: int, total: int) -> None:
@@ -172,11 +168,11 @@ class PlainReply:
         """Writes what one cycle added."""
         self._last = chunk
         self._thought.add(chunk)
-        text = chunk.text.lstrip("\n") if not self.begun else chunk.text
+        text = chunk.text.lstrip("\n") if not self._begun else chunk.text
         if text:
-            if not self.begun and self._told and self._thought.summary():
+            if not self._begun and self._told and self._thought.summary():
                 tell(self._thought.summary())
-            self.begun, self._line_open = True, not text.endswith("\n")
+            self._begun, self._line_open = True, not text.endswith("\n")
             write(text.translate(VISIBLE) if self._terminal else text)
 
     def repeat(self, text: str) -> None:
@@ -188,9 +184,9 @@ class PlainReply:
 
     def finish(self, reason: str) -> None:
         """Ends the last line. A reply that is all thinking has an empty one."""
-        if not self.begun and self._told and self._thought.summary():
+        if not self._begun and self._told and self._thought.summary():
             tell(self._thought.summary())
-        if self._line_open or not self.begun and not self._told:
+        if self._line_open or not self._begun and not self._told:
             write("\n")
         if self._told and self._last:
             figures, ending = self._last.statistics, ENDINGS.get(reason, "")

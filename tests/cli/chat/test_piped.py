@@ -28,7 +28,7 @@ def test_lines_of_a_pipe_are_answered_and_nothing_else(small: Path) -> None:
 def test_a_reply_that_is_all_thinking_has_an_empty_line_and_a_word_on_stderr(run: Callable[..., Result]) -> None:
     result = run(*CHAT, "--think", "--max-tokens", "12", stdin=b"What is 13 + 4?\nWhat is the anchor?\n")
     assert (result.code, result.out) == (0, "\nThe anchor\n")
-    assert result.err.startswith("line 1: the reply is nothing but thinking, cut after 12 tokens.")
+    assert result.err.startswith("line 1: there is no answer: thinking used up all 12 tokens.")
     assert len(result.err.splitlines()) == 1
 
 
@@ -38,15 +38,15 @@ def test_replies_can_be_told_apart_as_json(run: Callable[..., Result]) -> None:
     )
     assert result.code == 2 and result.err.startswith("error: line 4: byte 0xff is not UTF-8.\n")
     objects = [json.loads(line) for line in result.out.splitlines()]
-    replies = [one for one in objects if one["type"] == "reply"]
-    assert [(one["line"], one["message"]) for one in replies] == [(1, "What is the anchor?"), (3, "What is\tthe größte anchor?")]
+    replies = [one for one in objects if one["type"] == "end"]
+    assert [one["line"] for one in replies] == [1, 3]
     assert replies[0]["text"].startswith(ANCHOR) and replies[0]["finish_reason"] == "stop"
     for reply in replies:
         chunks = [one for one in objects if one["type"] == "chunk" and one["line"] == reply["line"]]
         assert "".join(one["text"] for one in chunks) == reply["text"]
         assert sum(len(one["token_ids"]) for one in chunks) == reply["statistics"]["generated_tokens"]
     assert objects[-1]["type"] == "error" and objects[-1]["line"] == 4 and "0xff" in objects[-1]["message"]
-    assert {one["type"] for one in objects} == {"chunk", "reply", "error"}
+    assert {one["type"] for one in objects} == {"chunk", "end", "error"}
 
 
 def test_ctrl_c_gives_a_reply_its_last_object() -> None:
