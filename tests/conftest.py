@@ -1,5 +1,6 @@
 """What all tests share: no network, and tests for Apple GPUs only where there is one."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -28,6 +29,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("metal"):
                 item.add_marker(pytest.mark.skip(reason="no Metal on this machine"))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and modules stay to the end: whoever collects garbage, as conversion does, need not look at them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure() -> None:
