@@ -29,12 +29,13 @@ class CommandCompleter(Completer):
         if not text.startswith("/"):
             return
         if not blank:
-            for name, (_, does) in COMMANDS.items():
+            does_it = {name: does for name, (_, does) in COMMANDS.items()}
+            for name, does in (does_it | {alias: does_it[name] for alias, name in ALIASES.items()}).items():
                 if name.startswith(command[1:]):
                     yield Completion(f"/{name}", start_position=-len(command), display_meta=does)
             return
         name = ALIASES.get(command[1:], command[1:])
-        *before, word = typed_words(argument)
+        *before, word = typed_words(argument.replace("=", " ", 1) if name == "set" else argument)
         for candidate in self._words(name, before):
             if candidate.startswith(word):
                 yield Completion(candidate, start_position=-len(word))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.history import History
@@ -140,6 +141,19 @@ def _bindings(editing: Callable[[], bool]) -> KeyBindingsBase:
     @bindings.add("escape", "enter")
     def new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
+
+    @bindings.add("tab")
+    def complete(event: KeyPressEvent) -> None:
+        buffer: Buffer = event.current_buffer
+        if buffer.complete_state and len(buffer.complete_state.completions) > 1:
+            buffer.complete_next()
+            return
+        found = list(buffer.completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
+        if len(found) == 1:  # at once, and for good: the next Tab does not take it back
+            buffer.cancel_completion()
+            buffer.apply_completion(found[0])
+        elif found:
+            buffer.start_completion(insert_common_part=True)
 
     @bindings.add("c-c")
     def stop(event: KeyPressEvent) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from terminal import FIGURES, PROMPT, SLOW, Chat
 
 CTRL_C, CTRL_D, CTRL_R, CTRL_Z = "\x03", "\x04", "\x12", "\x1a"
@@ -39,6 +40,14 @@ def test_ctrl_c_that_comes_twice_at_a_reply_stops_it_and_no_more() -> None:
     chat.until("Ctrl-C again leaves", PROMPT)
     chat.child.send("typed" + CTRL_C)  # which empties the line
     chat.say("/set verify", "verify fast")  # and is no second one
+
+
+@pytest.mark.parametrize("tabs", ["\t", "\t\t", "\t\t\t"], ids=len)
+def test_tab_inserts_the_only_completion_for_good(tabs: str) -> None:
+    chat = Chat(SLOW)
+    chat.until("/help", PROMPT)
+    chat.say("/he" + tabs, "/retry")
+    chat.say("/set verify=ex" + tabs, "verify exact")
 
 
 def test_pasted_tabs_look_like_blanks_and_stay_tabs() -> None:
