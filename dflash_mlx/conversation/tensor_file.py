@@ -26,7 +26,7 @@ def find(path: str | Path) -> Path:
         if file.is_file():
             return file
         if file.exists():
-            raise RequestError(f"{path} is no file.", "Give the name of a file.")
+            raise RequestError(f"{path or repr(path)} is not a file.", "Give the name of a file.")
         if not file.parent.is_dir():
             raise RequestError(f"there is no folder {file.parent}.", "Check the name.")
         if not os.access(file.parent, os.W_OK | os.X_OK):

@@ -226,7 +226,7 @@ def test_a_prompt_cache_of_another_pair_is_refused(run, tmp_path):
         (["--raw", "--system", "Answer briefly."], "--system"),
         (["--raw", "--no-think"], "--no-think"),
         (["--prompt-cache", "no/folder/cache"], "no/folder"),
-        (["--prompt-cache", "."], "is no file"),
+        (["--prompt-cache", "."], "is not a file"),
         (["--prompt-cache", __file__], "test_generate.py is damaged, or nothing that dflash-mlx saved"),
         (["--model", "no/where/to/be/found"], "no/where/to/be/found"),
         (["--model", "owner/model"], "owner/model"),
