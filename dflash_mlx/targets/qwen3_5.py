@@ -31,7 +31,7 @@ class Qwen35(TransformerTarget):
         return Projected(qkv, z.view, a, b)
 
 
-GATED = {"attn_output_gate": (True,)}
+GATED = {"attn_output_gate": (True,), "attention_bias": (False, True)}
 SERVED = GATED | {"decoder_sparse_step": (1,), "mlp_only_layers": ([],)}  # which its layers do not read
 DENSE = Family(Qwen35, qwen3_5, (*RECURRENT_SIZES, "intermediate_size"), SERVED)
 MOE_SIZES = ("num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size")

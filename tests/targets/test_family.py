@@ -1,6 +1,7 @@
 """From config.json and tensors to a model: fields as they are published, tied embeddings, RoPE scaling, experts one by one."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from fixture_data import CHECKPOINTS, FIXTURES
 from mlx_lm.models.rope_utils import YarnRoPE
 from mlx_lm.utils import load_model
+from tiny_qwen3_next import save_qwen3_next
 
 import dflash_mlx as dm
 from dflash_mlx.convert import convert_target
@@ -133,6 +135,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("Qwen3-8B", {"query_pre_attn_scalar": 256}, "query_pre_attn_scalar"),
     ("Qwen3-30B-A3B", {"rope_scaling": {"type": "dynamic", "factor": 2.0}}, "dynamic"),
     *((name, {"hidden_act": "gelu"}, "hidden_act") for name in PUBLISHED),
+    *((name, {"attention_bias": True}, "attention_bias") for name in ("Qwen3-8B", "Qwen3-30B-A3B")),
 ]
 
 
@@ -282,6 +285,23 @@ def test_a_quantised_head_beside_plain_embeddings_counts(tmp_path: Path) -> None
 
     edit_weights(folder, quantise)
     np.testing.assert_allclose(logits(folder), of_mlx_lm(folder, tie_word_embeddings=False), atol=2e-4, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["target_qwen3_5", "target_qwen3_5_moe", "qwen3_next"])
+def test_biases_of_gated_attention_are_computed_as_mlx_lm_does(name: str, tmp_path: Path) -> None:
+    folder = save_qwen3_next(tmp_path) if name == "qwen3_next" else copy(name, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    config.get("text_config", config)["attention_bias"] = True
+    (folder / "config.json").write_text(json.dumps(config))
+    rng = np.random.default_rng(7)
+
+    def add(weights: dict[str, mx.array]) -> None:
+        for layer in [name for name in weights if re.search(r"self_attn\.[qkvo]_proj\.weight", name)]:
+            bias = rng.normal(size=weights[layer].shape[0]).astype(np.float32)
+            weights[layer.replace("weight", "bias")] = mx.array(bias)
+
+    edit_weights(folder, add)
+    np.testing.assert_allclose(logits(folder), of_mlx_lm(folder), atol=2e-4, rtol=0)
 
 
 def yarn(dims: int, base: float) -> Callable[[Any], None]:
