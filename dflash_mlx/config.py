@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,16 @@ MSCALE = (("mscale", 1), ("mscale_all_dim", 0))  # and what they are in yarn by 
 # Fields that change what a model computes, and their values that are computed here; null and a missing field are fine too.
 SERVED: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("hidden_act", "hidden_activation", "output_gate_type"), ("silu", "swish")),
-    **{"scoring_func": ("softmax",), "topk_method": ("greedy",), "mamba_ssm_dtype": ("float32",)},
-    **{"use_qk_norm": (True,), "is_causal": (True,), "per_layer_config": ({},)},
+    **dict.fromkeys(("scoring_func", "score_function", "moe_router_score_function", "router_activation"), ("softmax",)),
+    **dict.fromkeys(("n_shared_experts", "num_shared_experts"), (0,)),
+    **{"topk_method": ("greedy",), "mamba_ssm_dtype": ("float32",)},
+    **{"use_qk_norm": (True,), "use_rope": (True,), "is_causal": (True,), "per_layer_config": ({},)},
 }
 NOTHING: tuple[Any, ...] = (None, False, 0, 1, "", "none", "default", [], {})
 # A field that nobody here has heard of matters if its name says so, unless it is about training or multi-token prediction.
 TELLING = re.compile(
-    r"softcap|multiplier|scal(e|ing|ar)|sliding|window|chunk|rope|rotary|bias|bidirectional|alibi|sink|parallel_residual"
-    r"|^(n|topk)_group$|^first_k_dense|^moe_layer_freq"
+    r"soft_?cap|temperature_tuning|multiplier|scal(e|ing|ar)|sliding|window|chunk|rope|rotary|bias|bidirectional|alibi|sink|parallel_residual"
+    r"|_groups?$|^first_k_dense|^moe_layer_freq"
 )
 ELSEWHERE = re.compile(  # also what is read by name
     r"init|loss|grad|update|dropout|mtp|^mrope_|^rope_(theta|scaling|parameters)$"
@@ -53,10 +55,14 @@ def unserved(name: str, value: Any, file: str | Path) -> UnsupportedModelError:
     )
 
 
-def read_rope(config: Mapping[str, Any], file: str | Path) -> dict[str, Any]:
+def read_rope(config: Mapping[str, Any], file: str | Path, kinds: Collection[str] = ("full_attention",)) -> dict[str, Any]:
     """RoPE settings as mlx-lm reads them, of a config.json in any published form.
 
-    As in transformers 5, `rope_scaling` counts before `rope_parameters`, and both before fields beside them.
+    As in transformers 5, `rope_scaling` counts before `rope_parameters`, both before fields beside them, and both may have
+    an entry for each kind of layer.
+
+    Args:
+        kinds: of the layers that turn by them.
 
     Returns:
         `type`, `rope_theta`, `partial_rotary_factor` if there is one, and what belongs to the type.
@@ -68,6 +74,7 @@ def read_rope(config: Mapping[str, Any], file: str | Path) -> dict[str, Any]:
     scaling, parameters = (config.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
     if not isinstance(scaling, dict) or not isinstance(parameters, dict):
         raise CheckpointError(f"the RoPE settings in {file} are no JSON object.", "Get the model's files again.")
+    scaling, parameters = (_of_layers(place, kinds, file) for place in (scaling, parameters))
     kind = next((place[name] for place in (scaling, parameters) for name in ("rope_type", "type") if place.get(name)), "default")
     beside = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}
     rope = {name: said for place in (beside, parameters, scaling) for name, said in place.items() if said is not None}
@@ -91,6 +98,16 @@ def read_rope(config: Mapping[str, Any], file: str | Path) -> dict[str, Any]:
         if not rope.get("truncate", True):
             raise unserved("truncate", rope["truncate"], file)
     return rope
+
+
+def _of_layers(rope: dict[str, Any], kinds: Collection[str], file: str | Path) -> dict[str, Any]:
+    """RoPE settings of some kinds of layers, which must be the same for all of them."""
+    if not any(name.endswith("_attention") for name in rope):
+        return rope
+    first, *others = [rope.get(kind) for kind in kinds]
+    if not isinstance(first, dict) or any(other != first for other in others):
+        raise unserved("RoPE by layer types", rope, file)
+    return first
 
 
 def longest(rope: Mapping[str, Any] | None, positions: int) -> int:

@@ -60,6 +60,30 @@ def test_rope_settings_are_read_in_every_form(fields: dict[str, Any], meant: dic
     assert "beta_fast" not in rope
 
 
+FULL = {"rope_type": "yarn", "rope_theta": 1e6} | YARN
+SLIDING = {"rope_type": "default", "rope_theta": 5e4}
+BY_KIND = {"full_attention": FULL, "sliding_attention": SLIDING}
+
+
+@pytest.mark.parametrize("place", ["rope_parameters", "rope_scaling"])
+def test_rope_by_layer_types_is_that_of_the_layers_that_there_are(place: str) -> None:
+    fields = MAX | {"rope_theta": 10.0, place: BY_KIND}
+    assert FULL.items() <= read_rope(fields, FILE).items()
+    sliding = read_rope(fields, FILE, ["sliding_attention"])
+    assert (sliding["type"], sliding["rope_theta"], sliding.get("factor")) == ("default", 5e4, None)
+    alike = MAX | {place: dict.fromkeys(BY_KIND, FULL)}
+    assert FULL.items() <= read_rope(alike, FILE, list(BY_KIND)).items()
+    assert read_rope(MAX | {"rope_theta": 7.0, place: {"full_attention": {"rope_type": "default"}}}, FILE)["rope_theta"] == 7.0
+
+
+@pytest.mark.parametrize(
+    "rope", [BY_KIND, {"full_attention": FULL}, BY_KIND | {"full_attention": None}, {"linear_attention": FULL}], ids=range(4)
+)
+def test_rope_that_differs_among_layers_or_that_some_lack_is_refused_by_name(rope: dict[str, Any]) -> None:
+    with pytest.raises(UnsupportedModelError, match="RoPE by layer types"):
+        read_rope(MAX | {"rope_theta": 1e6, "rope_parameters": rope}, FILE, ["full_attention", "sliding_attention"])
+
+
 @pytest.mark.parametrize("only", ["mscale", "mscale_all_dim"])
 def test_one_of_yarn_s_two_scales_means_nothing_without_the_other(only: str) -> None:
     assert only not in read_rope(MAX | {"rope_theta": 1e6, "rope_scaling": {"type": "yarn", only: 0.5} | YARN}, FILE)
@@ -132,6 +156,7 @@ def test_scaling_stretches_the_context_as_vllm_derives_it(
         {"sliding_window": 4096, "max_window_layers": 36, "use_sliding_window": False, "chunk_size_feed_forward": 0},
         {"rope_theta": 1e6, "rope_scaling": {}, "rope_parameters": None, "mrope_interleaved": True, "mrope_section": [1, 1, 2]},
         {"mamba_ssm_dtype": "float32", "output_gate_type": "swish", "mtp_loss_scaling_factor": 0.3, "mtp_num_hidden_layers": 1},
+        {"use_rope": True, "no_rope": False, "n_shared_experts": 0, "num_expert_group": 1, "attn_temperature_tuning": False},
         {"initializer_range": 0.02, "router_aux_loss_coef": 0.001, "attention_dropout": 0.1, "router_bias_update_rate": 0.001},
         {
             "torch_dtype": "bfloat16",
@@ -143,7 +168,7 @@ def test_scaling_stretches_the_context_as_vllm_derives_it(
         },
         {"never_heard_of": 7, "unsloth_version": "2026.1", "vision_config": {"hidden_act": "gelu"}, "per_layer_config": {}},
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_what_means_nothing_or_changes_nothing_is_fine(fields: dict[str, Any]) -> None:
     check_served(fields, {}, FILE)
@@ -157,6 +182,9 @@ REFUSED: list[tuple[str, Any]] = [
     ("mlp_bias", True),
     ("final_logit_softcapping", 30.0),
     ("attn_logit_softcapping", 50),
+    ("attn_logits_soft_cap", 50.0),
+    ("final_logits_soft_cap", 30.0),
+    ("attn_temperature_tuning", True),
     ("query_pre_attn_scalar", 144),
     ("logits_scaling", 8.0),
     ("embedding_multiplier", 12.0),
@@ -166,10 +194,16 @@ REFUSED: list[tuple[str, Any]] = [
     ("sliding_window_pattern", 6),
     ("attention_chunk_size", 8192),
     ("dual_chunk_attention_config", {"chunk_size": 262144}),
+    ("use_rope", False),
     ("no_rope_layers", [1, 1, 0]),
     ("rope_local_base_freq", 10000),
     ("scoring_func", "sigmoid"),
+    ("score_function", "sigmoid"),
+    ("moe_router_score_function", "sigmoid"),
+    ("router_activation", "sigmoid"),
     ("topk_method", "noaux_tc"),
+    ("n_shared_experts", 1),
+    ("num_expert_group", 8),
     ("n_group", 8),
     ("topk_group", 4),
     ("routed_scaling_factor", 2.5),

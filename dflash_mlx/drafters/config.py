@@ -4,10 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dflash_mlx.config import read_rope
+from dflash_mlx.config import check_served, read_rope
 from dflash_mlx.errors import CheckpointError
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
+FILE = "the drafter's config.json"
+SERVED: dict[str, tuple[Any, ...]] = {"use_sliding_window": (False, True), "partial_rotary_factor": (1,)}  # beside what is read
 # more than any published drafter has
 MAX_BLOCK_SIZE = 64
 MAX_LAYERS = 256
@@ -56,7 +58,7 @@ class DrafterConfig:
 
         Raises:
             CheckpointError: a required field is missing or impossible; the field is named.
-            UnsupportedModelError: its RoPE settings are not computed here.
+            UnsupportedModelError: a field says something that is not computed here.
         """
         try:
             found = cls._read(config)
@@ -68,8 +70,6 @@ class DrafterConfig:
     @classmethod
     def _read(cls, config: dict[str, Any]) -> "DrafterConfig":
         nested = config.get("dflash_config") or {}
-        rope = read_rope(config | nested, "the drafter's config.json")
-
         def field(name: str, *default: Any) -> Any:
             for place in (nested, config):
                 if place.get(name) is not None:
@@ -91,6 +91,13 @@ class DrafterConfig:
             2 if "selector_rank" in nested or "DFlash2DraftModel" in (config.get("architectures") or []) else 1
         )
         layers = size("num_hidden_layers")
+        windows_from = field("max_window_layers", 28) if field("use_sliding_window", False) else layers  # as transformers does
+        kinds = [LAYER_TYPES[i >= windows_from] for i in range(min(layers, MAX_LAYERS))]
+        layer_types = tuple(field("layer_types", kinds))
+        rope = read_rope(config | nested, FILE, sorted(set(layer_types)))
+        told = {"partial_rotary_factor": rope.get("partial_rotary_factor")}
+        for place in (config, nested, told):
+            check_served({name: said for name, said in place.items() if name not in cls.__dataclass_fields__}, SERVED, FILE)
         return cls(
             version=version,
             hidden_size=size("hidden_size"),
@@ -108,7 +115,7 @@ class DrafterConfig:
             block_size=size("block_size"),
             mask_token_id=field("mask_token_id"),
             target_layer_ids=tuple(field("target_layer_ids")),
-            layer_types=tuple(field("layer_types", ["full_attention"] * min(layers, MAX_LAYERS))),
+            layer_types=layer_types,
             sliding_window=size("sliding_window", None),
             is_causal=field("is_causal", None),
             input_embedding_scale=float(field("input_embedding_scale", 1.0)),

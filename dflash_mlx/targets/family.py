@@ -62,7 +62,7 @@ def read_text_config(folder: Path, config: dict[str, Any], family: Family) -> di
     for name in (*SIZES, *family.sizes):
         if type(text.get(name)) is not int or text[name] < 1:
             raise CheckpointError(f"{file} has no usable {name}.", "Get the model's files again.")
-    if not text.get("sliding_window"):
+    if not config.get("text_config", config).get("sliding_window", True):  # a missing one has a default in transformers
         text.pop("use_sliding_window", None)
     rope = read_rope({"rope_theta": 10_000.0, **text}, file)  # which transformers 5 may leave out
     text |= {"rope_parameters": rope, "rope_scaling": None if rope["type"] == "default" else rope}

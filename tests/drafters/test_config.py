@@ -1,9 +1,11 @@
 """Every layout of a drafter's config.json that published checkpoints use (sizes: their cards)."""
 
 import pytest
+from transformers import Qwen3Config
 
 from dflash_mlx.drafters import DrafterConfig
-from dflash_mlx.errors import CheckpointError
+from dflash_mlx.errors import CheckpointError, UnsupportedModelError
+from dflash_mlx.loading.known_pairs import known_pairs
 
 DFLASH2_27B = {
     "architectures": ["DFlash2DraftModel"],
@@ -113,3 +115,58 @@ def test_multipliers_and_soft_cap_are_read() -> None:
     }
     config = DrafterConfig.from_dict(DFLASH2_27B | {"dflash_config": nested})
     assert (config.final_logit_softcapping, config.output_multiplier, config.input_embedding_scale) == (20.0, 0.196, 3.0)
+
+
+def test_every_known_pair_s_drafter_is_served() -> None:
+    for pair in known_pairs():
+        assert DrafterConfig.from_dict(pair.drafter_config)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("hidden_act", "gelu"),
+        ("attention_bias", True),
+        ("mlp_bias", True),
+        ("partial_rotary_factor", 0.5),
+        ("attn_logit_softcapping", 50.0),
+        ("residual_multiplier", 0.5),
+        ("query_pre_attn_scalar", 144),
+    ],
+)
+def test_what_would_be_computed_otherwise_is_refused_by_name(field: str, value: object) -> None:
+    told = {field: value}
+    nested = [{place: DFLASH2_27B[place] | told} for place in ("dflash_config", "rope_parameters")]
+    for change in (told, *nested[: 2 if field == "partial_rotary_factor" else 1]):
+        with pytest.raises(UnsupportedModelError, match=f"sets {field} to"):
+            DrafterConfig.from_dict(DFLASH2_27B | change)
+
+
+def test_what_is_so_anyway_is_served() -> None:
+    so = {"hidden_act": "silu", "attention_bias": False, "partial_rotary_factor": 1.0, "use_sliding_window": False}
+    assert DrafterConfig.from_dict(DFLASH2_27B | so) == DrafterConfig.from_dict(DFLASH2_27B)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"use_sliding_window": True, "max_window_layers": 3},
+        {"use_sliding_window": True, "max_window_layers": 0},
+        {"use_sliding_window": True},
+        {"use_sliding_window": False, "max_window_layers": 0},
+        {},
+    ],
+    ids=str,
+)
+def test_without_layer_types_the_layers_slide_that_slide_in_transformers(fields: dict) -> None:
+    without = {name: said for name, said in DFLASH2_27B.items() if name != "layer_types"}
+    wanted = Qwen3Config(num_hidden_layers=5, sliding_window=2048, **fields).layer_types
+    assert DrafterConfig.from_dict(without | fields).layer_types == tuple(wanted)
+
+
+def test_rope_by_layer_types_must_be_one_for_all_layers() -> None:
+    by_kind = {"full_attention": {"rope_theta": 5.0}, "sliding_attention": {"rope_theta": 7.0}}
+    assert DrafterConfig.from_dict(DFLASH2_27B | {"rope_parameters": by_kind}).rope_theta == 7.0
+    both = {"layer_types": ["sliding_attention"] * 4 + ["full_attention"]}
+    with pytest.raises(UnsupportedModelError, match="RoPE by layer types"):
+        DrafterConfig.from_dict(DFLASH2_27B | both | {"rope_parameters": by_kind})

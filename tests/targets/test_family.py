@@ -115,12 +115,14 @@ def test_yarn_as_the_cards_tell_it_is_served(name: str, change: dict[str, Any], 
     assert rope["type"] == "yarn" and rope["factor"] * rope["original_max_position_embeddings"] == positions
 
 
+ABSENT = object()
 WINDOW = {"use_sliding_window": True, "sliding_window": 16}
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("Qwen3-8B", WINDOW | {"max_window_layers": 0}, "use_sliding_window"),
     ("Qwen3-8B", WINDOW | {"max_window_layers": 35}, "use_sliding_window"),
     ("Qwen3-8B", WINDOW | {"max_window_layers": None}, "use_sliding_window"),
     ("Qwen3-8B", {"layer_types": ["full_attention"] * 35 + ["sliding_attention"]}, "layer_types"),
+    ("Qwen3-8B", {"use_sliding_window": True, "max_window_layers": 28, "sliding_window": ABSENT}, "use_sliding_window"),
     ("Qwen3-30B-A3B", WINDOW, "use_sliding_window"),
     ("Qwen3-Next-80B-A3B", WINDOW, "use_sliding_window"),
     ("Qwen3-Next-80B-A3B", {"layer_types": (["linear_attention"] * 3 + ["sliding_attention"]) * 12}, "layer_types"),
@@ -142,7 +144,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("name", "change", "field"), REFUSED, ids=range(len(REFUSED)))
 def test_a_checkpoint_that_computes_otherwise_is_refused_by_name(name: str, change: dict[str, Any], field: str) -> None:
     config = PUBLISHED[name]
-    text = {**config.get("text_config", config), **change}
+    text = {name: said for name, said in {**config.get("text_config", config), **change}.items() if said is not ABSENT}
     with pytest.raises(UnsupportedModelError, match=field):
         text_of({**config, "text_config": text} if "text_config" in config else text)
 
@@ -178,6 +180,8 @@ def test_names_of_transformers_5_are_read(tmp_path: Path) -> None:
         | {"num_local_experts": 64, "rope_parameters": {"rope_theta": 5e5, "rope_type": "default"}, "mlp_only_layers": None}
     )
     assert (text["num_experts"], text["rope_theta"], text["mlp_only_layers"]) == (64, 5e5, [])
+    by_kind = {"full_attention": {"rope_type": "default", "rope_theta": 2e6}, "sliding_attention": {"rope_theta": 1e4}}
+    assert text_of(PUBLISHED["Qwen3-8B"] | {"rope_parameters": by_kind})["rope_theta"] == 2e6
     without = {name: value for name, value in PUBLISHED["Qwen3-8B"].items() if "rope" not in name}
     assert text_of(without)["rope_theta"] == 10_000  # `default_theta`
 
