@@ -181,15 +181,20 @@ def _special_tokens(folder: Path) -> dict[str, str]:
 
 def _chat_templates(folder: Path) -> dict[str, str]:
     """The chat templates by name, of the first place that has any; transformers' order, then where processors have theirs."""
-    templates = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("additional_chat_templates/*.jinja")}
-    if (folder / "chat_template.jinja").is_file():
-        templates["default"] = (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    files = {file.stem: file for file in folder.glob("additional_chat_templates/*.jinja")}
+    files["default"] = folder / "chat_template.jinja"
+    templates = _filled({name: file.read_text(encoding="utf-8-sig") for name, file in files.items() if file.is_file()})
     for name in ("tokenizer_config.json", "chat_template.json"):
-        found = templates or _read_if_there(folder / name).get("chat_template") or {}
-        if isinstance(found, list):
-            found = {template["name"]: template["template"] for template in found}
-        templates = {"default": found} if isinstance(found, str) else dict(found)
+        if "default" not in templates:
+            found = _read_if_there(folder / name).get("chat_template") or {}
+            if isinstance(found, list):
+                found = {template["name"]: template["template"] for template in found}
+            templates = _filled({"default": found} if isinstance(found, str) else found) | templates
     return templates
+
+
+def _filled(templates: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in templates.items() if text and text.strip()}
 
 
 def _eos_token_ids(folder: Path, config: dict[str, Any], of_tokenizer: int | None) -> frozenset[int]:

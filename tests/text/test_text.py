@@ -305,6 +305,12 @@ PLACES = [  # files, and what renders without and with tools; as transformers ch
     (in_config(named(default="plain", rag="rag")), "plain", "plain"),
     (jinja("file") | in_config(named(default="plain", tool_use="tools")), "file", "file"),
     (jinja("file") | {"additional_chat_templates/tool_use.jinja": "tools"}, "file", "tools"),
+    (jinja("\ufefffile") | {"additional_chat_templates/tool_use.jinja": "\ufefftools"}, "file", "tools"),
+    (jinja("") | in_config("config"), "config", "config"),
+    (jinja("") | {"additional_chat_templates/tool_use.jinja": "tools"} | in_config("config"), "config", "tools"),
+    (jinja("\ufeff\n") | OLDEST, "oldest", "oldest"),
+    (in_config(" ") | OLDEST, "oldest", "oldest"),
+    (in_config(named(default="", tool_use="")) | OLDEST, "oldest", "oldest"),
 ]
 
 
