@@ -10,8 +10,6 @@ from dflash_mlx.loading.fit import check_fit
 
 from .source import Source, open_source
 
-OF_THE_TARGET = ("embed_tokens.weight", "lm_head.weight")  # early drafters hold copies; what counts is the target's own
-
 
 def source_target(folder: Path) -> targets.Target:
     """The target of a source; errors as those of `open_source` and `load_target`."""
@@ -28,10 +26,10 @@ def source_drafter(folder: Path) -> drafters.DFlash:
 
 
 def drafter_weights(source: Source) -> Weights:
-    """A drafter's own weights. Raises UnsupportedModelError where a source is none."""
+    """A drafter's weights. Raises UnsupportedModelError where a source is none."""
     if not is_drafter(source.config):
         raise UnsupportedModelError(f"{source.name} holds no DFlash drafter.", "Convert it as a target.")
-    return {name: weight for name, weight in source.weights.items() if name not in OF_THE_TARGET}
+    return dict(source.weights)
 
 
 def check_made_for(target: targets.Target, drafter: Path) -> None:

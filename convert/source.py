@@ -3,6 +3,7 @@
 Whatever was packed (fp8 with scales, MLX's own quantisation) is unpacked when it is read; what is not text is left out.
 """
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import Any, NamedTuple
 
 import mlx.core as mx
 
-from dflash_mlx.checkpoint import Weights, leave_out, read_config, read_json, read_weights
-from dflash_mlx.config import bare, quantization_of
+from dflash_mlx.checkpoint import Weights, leave_out, packing, read_config, read_json, read_weights
+from dflash_mlx.config import quantization_of
 from dflash_mlx.errors import CheckpointError, UnsupportedModelError
 from dflash_mlx.loading.hub import Downloading, resolve
 
@@ -21,6 +22,17 @@ Notice = Callable[[str], None]
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 EXPERT = re.compile(r"(.+\.mlp)\.experts\.(\d{1,5})\.(gate_proj|up_proj|down_proj)\.weight")
+
+# Whose product is how many inputs a layer has, by the layer's name, where that is not the hidden size.
+HIDDEN = (("hidden_size",),)
+INPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "o_proj": (("num_attention_heads", "head_dim"),),
+    "out_proj": (("linear_num_value_heads", "linear_value_head_dim"),),
+    "down_proj": (("intermediate_size",), ("moe_intermediate_size",), ("shared_expert_intermediate_size",)),
+    "fc": (("hidden_size", "taps"),),
+    "predecessor_codebook": (("selector_rank",),),
+    "successor_codebook": (("selector_rank",),),
+}
 
 
 class Source(NamedTuple):
@@ -118,7 +130,7 @@ def _unpacked(config: dict[str, Any], weights: Weights, folder: Path, notice: No
             weights = _from_fp8(weights, how.get("weight_block_size"))
         elif isinstance(how, dict) and "group_size" in how and "bits" in how and method is None:
             notice("the source is quantised already: what it lost then stays lost, and this loses more. Better: the original.")
-            weights = _from_mlx(weights, how)
+            weights = _from_mlx(weights, how, config)
         else:
             raise UnsupportedModelError(
                 f"{folder} is quantised as {method or how!r}, which is not read.",
@@ -138,12 +150,14 @@ def _without_quantization(config: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in config.items() if key not in ("quantization", "quantization_config")}
 
 
-def _from_mlx(weights: Weights, how: dict[str, Any]) -> Weights:
+def _from_mlx(weights: Weights, how: dict[str, Any], config: dict[str, Any]) -> Weights:
+    text = config | (config.get("text_config") or {}) | (config.get("dflash_config") or {})
+    text["taps"] = len(text.get("target_layer_ids") or ())
     for path in [name.removesuffix(".scales") for name in weights if name.endswith(".scales")]:
-        own = how | (how.get(bare(path)) or {})
+        widths = [math.prod(text.get(size) or 1 for size in sizes) for sizes in INPUTS.get(path.rpartition(".")[2], HIDDEN)]
+        own = packing(path, weights, how, widths)
         packed, scales, biases = weights[f"{path}.weight"], weights.pop(f"{path}.scales"), weights.pop(f"{path}.biases", None)
-        mode = own.get("mode", "affine")
-        weights[f"{path}.weight"] = mx.dequantize(packed, scales, biases, own["group_size"], own["bits"], mode)
+        weights[f"{path}.weight"] = mx.dequantize(packed, scales, biases, **own)
     return weights
 
 

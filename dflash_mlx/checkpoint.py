@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,19 @@ from dflash_mlx.errors import CheckpointError, ModelNotFoundError, UnsupportedMo
 
 Weights = dict[str, mx.array]
 
+# MLX's modes of quantisation, and the group sizes and bits that each has, its defaults first
+MODES = {
+    "affine": [(64, 4), *((group, bits) for bits in (4, 8, 6, 5, 3, 2) for group in (64, 32, 128))],
+    **{"mxfp4": [(32, 4)], "nvfp4": [(16, 4)], "mxfp8": [(32, 8)]},
+}
+
 LEFT_OUT = {  # what has no part in computing text here, by the tensors' bare names
     "the vision part": re.compile(r"(visual|vision_tower|vision_model|multi_modal_projector)\."),
     "multi-token prediction": re.compile(r"mtp\."),
     "scales of activations and caches": re.compile(
-        r".+\.(input|output|activation|prob|[qkv]|kv)(_global)?_(scale|zero_point)(_inv)?$"
+        r".+\.(input|output|activation|act|prob|[qkv]|kv)(_global|_cache)?_(scale|zero_point|amax)(_inv|_ub)?$"
     ),
-    "RoPE's buffers": re.compile(r"(.+\.)?rotary_emb\."),
+    "positions and masks": re.compile(r"(.+\.)?(rotary_emb\..+|position_ids|self_attn\.(inv_freq|masked_bias))$"),
 }
 
 
@@ -133,8 +140,7 @@ def check_layers(count: int, weights: Weights, folder: Path) -> None:
 def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], folder: Path) -> None:
     """Puts a checkpoint's tensors into a model, quantising its layers first where the checkpoint is quantised.
 
-    Follows mlx-lm's format: a layer is quantised iff `<layer>.scales` exists; config.json has the default `group_size`,
-    `bits` and `mode`, and under a layer's own name what differs for it (see `quantization_of`).
+    Follows mlx-lm's format: a layer is quantised iff `<layer>.scales` exists, as `packing` finds.
 
     Raises:
         CheckpointError: tensors missing, left over, or of a shape that contradicts config.json.
@@ -163,10 +169,33 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
 
 def _quantize(model: nn.Module, weights: Weights, quantization: dict[str, Any]) -> None:
     def parameters_of(path: str, module: nn.Module) -> bool | dict[str, Any]:
-        return f"{path}.scales" in weights and quantization.get(bare(path), True)
+        return f"{path}.scales" in weights and packing(path, weights, quantization, [module.weight.shape[-1]])
 
-    default = {"group_size": quantization["group_size"], "bits": quantization["bits"], "mode": quantization.get("mode", "affine")}
-    nn.quantize(model, **default, class_predicate=parameters_of)
+    nn.quantize(model, quantization["group_size"], quantization["bits"], class_predicate=parameters_of)
+
+
+def packing(path: str, weights: Weights, quantization: dict[str, Any], inputs: Collection[int]) -> dict[str, Any]:
+    """`group_size`, `bits` and `mode` of a quantised layer: as config.json says, or else as the shapes tell.
+
+    A layer's own entry stands alone, as in mlx-lm: what it leaves out is its mode's default, not the other layers'.
+
+    Args:
+        quantization: see `quantization_of`.
+        inputs: how many inputs the layer may have.
+    """
+    packed, scales = weights[f"{path}.weight"], weights[f"{path}.scales"]
+    own = quantization.get(bare(path))
+    said = {name: value for name, value in own.items() if value is not None} if isinstance(own, dict) else {}
+    said = said or quantization
+    mode = said.get("mode", "affine")
+    first = (mode, said.get("group_size", MODES[mode][0][0]), said.get("bits", MODES[mode][0][1]))
+    for mode, group_size, bits in [first, *((mode, *sizes) for mode, known in MODES.items() for sizes in known)]:
+        wide = scales.shape[-1] * group_size
+        if packed.shape[-1] * 32 == wide * bits and wide in inputs and (mode == "affine") == (scales.dtype != mx.uint8):
+            break
+    else:
+        mode, group_size, bits = first
+    return {"group_size": group_size, "bits": bits, "mode": mode}
 
 
 def _check_tensors(expected: dict[str, Any], weights: Weights, folder: Path) -> None:

@@ -131,6 +131,8 @@ def quantization_of(config: dict[str, Any]) -> Any:
     for place in (config, text if isinstance(text, dict) else {}):
         for entry in (place.get("quantization"), place.get("quantization_config")):
             if isinstance(entry, dict):
+                if entry.get("quant_method") == "mlx":
+                    entry = {name: said for name, said in entry.items() if name != "quant_method"}
                 entry = {bare(name).removesuffix(".weight"): said for name, said in entry.items() if said is not None}
             if entry:
                 return entry

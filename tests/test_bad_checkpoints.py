@@ -198,17 +198,23 @@ def test_tensors_of_another_shape(drafter: Path) -> None:
     refused(dm.CheckpointError, "norm.weight", "65", "64", drafter=drafter)
 
 
+HEAD = "language_model.lm_head"
+
+
 def test_quantisation_that_contradicts_the_tensors(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(CHECKPOINTS / "target_qwen3_5_4bit", tmp_path / "target"))
     for wrong in (
-        {"group_size": 64, "bits": 8},
-        {"group_size": 7, "bits": 4},
         {"bits": 4},
         {"group_size": 64, "bits": 4, "mode": "odd"},
         "4bit",
     ):
         edit_config(folder, lambda c, wrong=wrong: c.update(quantization=wrong))
         refused(dm.CheckpointError, target=folder)
+    edit_config(folder, lambda c: c.update(quantization={"group_size": 64, "bits": 4}))
+    edit_weights(
+        folder, lambda w: w.update({f"{HEAD}.{part}": mx.tile(w[f"{HEAD}.{part}"], (1, 3)) for part in ("scales", "biases")})
+    )
+    refused(dm.CheckpointError, "lm_head", target=folder)
 
 
 @pytest.mark.parametrize("dtype", [mx.int32, mx.uint8, mx.bool_])
@@ -261,6 +267,7 @@ def test_names_that_no_folder_can_have(name: str) -> None:
 def test_a_library_s_long_explanation_is_one_line(target: Path) -> None:
     folder = Path(shutil.copytree(CHECKPOINTS / "target_qwen3_5_4bit", target.parent / "quantised"))
     edit_config(folder, lambda c: c.update(quantization={"group_size": "64", "bits": 4}))
+    edit_weights(folder, lambda w: w.update({f"{HEAD}.scales": mx.tile(w[f"{HEAD}.scales"], (1, 3))}))
     refused(dm.CheckpointError, "quantization", target=folder)
 
 

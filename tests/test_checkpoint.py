@@ -101,6 +101,60 @@ def test_layers_of_other_widths_are_found_however_they_are_named(
     assert mx.array_equal(head, mx.dequantize(*parts, group_size=32, bits=6))
 
 
+UNWRAPPED = "language_model.model."
+UNFIT: list[Any] = [None, {}, True, False, {"bits": None, "group_size": None}, {"bits": 2}, {"mode": "mxfp4", "bits": 4}]
+
+
+def head_and_inputs(weights: dict[str, mx.array]) -> list[mx.array]:
+    return [weights["language_model.lm_head.weight"], weights["language_model.model.layers.0.linear_attn.in_proj_qkv.weight"]]
+
+
+def unpacked(folder: Path) -> list[mx.array]:
+    """Two layers of the mixed checkpoint, as MLX unpacks what it packed."""
+    weights, names = dict(mx.load(str(folder / "model.safetensors"))), ("lm_head", "model.layers.0.linear_attn.in_proj_qkv")
+    parts = [[weights[f"language_model.{name}.{part}"] for part in ("weight", "scales", "biases")] for name in names]
+    return [mx.dequantize(*of_layer, group_size=32, bits=bits) for of_layer, bits in zip(parts, (6, 8))]
+
+
+@pytest.mark.parametrize(
+    "entry", [*UNFIT, "thinker.model.", "base_model.model.", "text_model.", "model.text_model.", "absent"], ids=str
+)
+def test_shapes_tell_the_widths_where_an_entry_does_not(entry: Any, mixed: tuple[Path, np.ndarray], tmp_path: Path) -> None:
+    def changed(config: dict[str, Any]) -> None:
+        config.pop("quantization_config", None)
+        named = {name: how for name, how in config["quantization"].items() if not isinstance(how, dict)}
+        for name in config["quantization"].keys() - named.keys() if entry != "absent" else ():
+            wrapped = isinstance(entry, str)
+            named[name.replace(UNWRAPPED, entry) if wrapped else name] = config["quantization"][name] if wrapped else entry
+        config["quantization"] = named | {"quant_method": "mlx"}
+
+    folder = edit(Path(shutil.copytree(mixed[0], tmp_path / "model")), changed)
+    np.testing.assert_allclose(logits(folder), mixed[1], atol=2e-4, rtol=0)
+    assert all(map(mx.array_equal, head_and_inputs(open_source(folder).weights), unpacked(mixed[0])))
+
+
+def test_what_a_layer_s_entry_leaves_out_is_its_mode_s_default(tmp_path: Path) -> None:
+    def width(path: str, layer: Any) -> Any:
+        return {"lm_head": {"bits": 8}, "up_proj": {"mode": "mxfp8"}, "down_proj": {"mode": "nvfp4"}}.get(
+            path.rpartition(".")[2], True
+        )
+
+    model, config = load_model(CHECKPOINTS / "target_qwen3_5")
+    folder = save(tmp_path, *quantize_model(model, config, 32, 4, quant_predicate=width))
+    said = json.loads((folder / "config.json").read_text())["quantization"]
+    assert said["language_model.lm_head"] == {"bits": 8} and said["group_size"] == 32
+    reference, _ = load_model(folder)
+    np.testing.assert_allclose(logits(folder), np.array(reference(mx.array([IDS]))), atol=2e-4, rtol=0)
+    packed = dict(mx.load(str(folder / "model.safetensors")))
+    weights = open_source(folder).weights
+    head = [packed[f"language_model.lm_head.{part}"] for part in ("weight", "scales", "biases")]
+    assert mx.array_equal(weights["language_model.lm_head.weight"], mx.dequantize(*head, group_size=64, bits=8))
+    layer = "language_model.model.layers.0.mlp"
+    for name, mode in (("up_proj", "mxfp8"), ("down_proj", "nvfp4")):
+        meant = mx.dequantize(packed[f"{layer}.{name}.weight"], packed[f"{layer}.{name}.scales"], mode=mode)
+        assert mx.array_equal(weights[f"{layer}.{name}.weight"], meant)
+
+
 SILENT: list[Any] = [
     None,
     {},
@@ -163,9 +217,16 @@ LEFTOVERS = {
             f"{{layer}}.self_attn.{name}"
             for name in ("k_scale", "v_scale", "kv_scale", "attn.q_scale", "k_proj.k_scale", "prob_scale")
         ),
-        *(f"{{layer}}.mlp.down_proj.{name}" for name in ("input_scale_inv", "input_global_scale")),
+        *(f"{{layer}}.self_attn.{name}" for name in ("kv_cache_scale", "k_cache_scale", "v_cache_scale")),
+        *(
+            f"{{layer}}.mlp.down_proj.{name}"
+            for name in ("input_scale_inv", "input_global_scale", "input_scale_ub", "act_scale", "input_amax")
+        ),
     ],
-    "RoPE's buffers": ["{layer}.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq"],
+    "positions and masks": [
+        *(f"{{layer}}.self_attn.{name}" for name in ("rotary_emb.inv_freq", "inv_freq", "masked_bias")),
+        *("model.rotary_emb.inv_freq", "model.position_ids", "model.embeddings.position_ids"),
+    ],
 }
 
 
@@ -200,6 +261,17 @@ def test_a_drafter_s_leftovers_are_left_out(tmp_path: Path) -> None:
     mx.eval(weights)
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
     assert load_drafter(folder)
+
+
+@pytest.mark.parametrize("wrapper", ["", "model.", "language_model.model.", "draft_model."])
+@pytest.mark.parametrize("name", ["embed_tokens", "lm_head"])
+def test_a_drafter_s_copies_of_the_target_s_tables_are_left_out(name: str, wrapper: str, tmp_path: Path) -> None:
+    folder = copy("dflash2_full", tmp_path / "model")
+    own = dict(mx.load(str(folder / "model.safetensors")))
+    weights = own | {f"{wrapper}{name}.{part}": mx.zeros((256, 64)) for part in ("weight", "scales")}
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights)
+    assert mx.array_equal(load_drafter(folder).norm.weight, own["norm.weight"])
 
 
 def test_two_tensors_of_one_bare_name_are_refused(tmp_path: Path) -> None:

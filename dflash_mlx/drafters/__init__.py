@@ -1,12 +1,13 @@
 """Drafters: DFlash and DFlash 2, loaded from their checkpoint layout."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
 
-from dflash_mlx.checkpoint import Weights, check_layers, is_drafter, load_weights, materialise, read_config, read_weights
+from dflash_mlx.checkpoint import Weights, check_layers, is_drafter, load_weights, materialise, packing, read_config, read_weights
 from dflash_mlx.config import quantization_of
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.dflash import DFlash, Draft
@@ -15,6 +16,7 @@ from dflash_mlx.errors import CheckpointError, RequestError, UnsupportedModelErr
 
 __all__ = ["GROUP_SIZE", "DFlash", "DFlash2", "Draft", "DrafterConfig", "load_drafter", "new_drafter", "quantise"]
 
+OF_THE_TARGET = re.compile(r"(.+\.)?(embed_tokens|lm_head)\.")  # early drafters hold copies; what counts is the target's own
 GROUP_SIZE = 64  # of weights that share a scale, when a drafter is quantised at load
 
 
@@ -64,7 +66,7 @@ def assemble(folder: Path, config: dict[str, Any], weights: Weights) -> DFlash:
         raise CheckpointError(
             f"{folder / 'config.json'} describes no drafter this runtime can build ({error!r}).", "Get the drafter's files again."
         ) from error
-    load_weights(drafter, _sanitize(weights, config, folder), config, folder)
+    load_weights(drafter, _sanitize(weights, config, known, folder), config, folder)
     return drafter
 
 
@@ -78,22 +80,21 @@ def quantise(drafter: DFlash, bits: int) -> None:
     nn.quantize(drafter, GROUP_SIZE, bits, class_predicate=_is_projection)
 
 
-def _sanitize(weights: Weights, config: dict[str, Any], folder: Path) -> Weights:
-    quantization = quantization_of(config)
+def _sanitize(weights: Weights, config: dict[str, Any], known: DrafterConfig, folder: Path) -> Weights:
+    weights = {name: tensor for name, tensor in weights.items() if not OF_THE_TARGET.match(name)}
     # mlx-vlm writes the codebooks as embeddings: with a .weight suffix and, where their rank allows it, quantised
     for name in (f"candidate_selector.{which}_codebook" for which in ("predecessor", "successor")):
-        if f"{name}.weight" in weights:
-            weights[name] = weights.pop(f"{name}.weight")
         if f"{name}.scales" in weights:
             try:
-                how = quantization | quantization.get(name, {})
-                table, scales, biases = (weights.pop(f"{name}{suffix}", None) for suffix in ("", ".scales", ".biases"))
-                mode = how.get("mode", "affine")
-                weights[name] = mx.dequantize(table, scales, biases, how["group_size"], how["bits"], mode)  # type: ignore[arg-type]
-            except (KeyError, TypeError, ValueError) as error:
+                how = packing(name, weights, quantization_of(config) or {}, [known.selector_rank])
+                table, scales, biases = (weights.pop(f"{name}.{part}", None) for part in ("weight", "scales", "biases"))
+                weights[name] = mx.dequantize(table, scales, biases, **how)  # type: ignore[arg-type]
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise CheckpointError(
                     f'"quantization" in {folder / "config.json"} does not fit {name} ({error}).', "Get the drafter's files again."
                 ) from error
+        elif f"{name}.weight" in weights:
+            weights[name] = weights.pop(f"{name}.weight")
     # float16 overflows inside the drafter without an error and drives acceptance to zero; its numbers fit in bfloat16
     return {name: w.astype(mx.bfloat16) if w.dtype == mx.float16 else w for name, w in weights.items()}
 

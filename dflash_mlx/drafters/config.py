@@ -70,6 +70,7 @@ class DrafterConfig:
     @classmethod
     def _read(cls, config: dict[str, Any]) -> "DrafterConfig":
         nested = config.get("dflash_config") or {}
+
         def field(name: str, *default: Any) -> Any:
             for place in (nested, config):
                 if place.get(name) is not None:

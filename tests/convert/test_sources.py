@@ -199,8 +199,10 @@ def test_a_drafter_in_float16_becomes_bfloat16(tmp_path: Path) -> None:
 def test_copies_of_the_targets_embeddings_are_left_out_of_a_drafter(tmp_path: Path) -> None:
     shutil.copytree(DRAFTER_SOURCE, tmp_path / "source")
     weights = read(DRAFTER_SOURCE)
-    mx.save_safetensors(str(tmp_path / "source" / "model.safetensors"), weights | {"lm_head.weight": mx.zeros((256, 64))})
-    assert read(convert_drafter(tmp_path / "source", tmp_path / "result").folder).keys() > {"fc.scales", "fc.biases"}
+    copies = {name: mx.zeros((256, 64)) for name in ("lm_head.weight", "model.embed_tokens.weight")}
+    mx.save_safetensors(str(tmp_path / "source" / "model.safetensors"), weights | copies)
+    written = read(convert_drafter(tmp_path / "source", tmp_path / "result").folder)
+    assert written.keys() > {"fc.scales", "fc.biases"} and not any("lm_head" in name or "embed" in name for name in written)
 
 
 def lose_a_shard(folder: Path) -> None:
