@@ -42,7 +42,7 @@ NAMES = [*MACHINE, "demo pair", *PAIR]
 
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
-    """A disk with so much room, behind a Hub cache that nothing was ever put into."""
+    """A disk with so much room, behind a Hub cache that nothing was ever put into; of a pair little is compared."""
     machine = SimpleNamespace(cache=tmp_path / "not" / "there yet", free=100 * GB, asked=None)
 
     def disk_usage(place: Path) -> SimpleNamespace:
@@ -52,6 +52,8 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(machine.cache))
     monkeypatch.setattr(shutil, "disk_usage", disk_usage)
     monkeypatch.setattr(bandwidth, "BYTES", 2**24)
+    monkeypatch.setattr(pair_report, "PROMPTS", ("Matter is", "def fibonacci(n):", "Question:"))
+    monkeypatch.setattr(pair_report, "TOKENS", 8)
     return machine
 
 
