@@ -59,7 +59,7 @@ def start() -> Callable[..., subprocess.Popen[bytes]]:
     return start
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def demo() -> dflash_mlx.Pair:
     """The embedded pair, as the library loads it."""
     return load("demo", drafter="auto", drafter_bits=None, force=False, kernels="auto")

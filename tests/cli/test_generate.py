@@ -115,9 +115,9 @@ def test_block_size_changes_the_work_and_not_the_text(run, demo, size):
     ],
 )
 def test_every_sampling_option_is_that_of_the_library(run, demo, options, settings):
-    out = run("generate", PROMPT, "--block-size", "4", "--max-tokens", "40", "--quiet", *options).out
-    assert out == demo.generate(PROMPT, sampling=dflash_mlx.Sampling(**settings), block_size=4, max_tokens=40).text + "\n"
-    assert out != demo.generate(PROMPT, max_tokens=40).text + "\n"
+    out = run("generate", PROMPT, "--block-size", "4", "--max-tokens", "16", "--quiet", *options).out
+    assert out == demo.generate(PROMPT, sampling=dflash_mlx.Sampling(**settings), block_size=4, max_tokens=16).text + "\n"
+    assert out != demo.generate(PROMPT, max_tokens=16).text + "\n"
 
 
 @pytest.mark.parametrize("option", ["--top-p", "--top-k", "--min-p", "--seed"])

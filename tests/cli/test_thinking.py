@@ -10,7 +10,7 @@ from dflash_mlx.cli.answer import Text
 QUESTION = "What is 13 + 4?"  # before its answer the demo pair calculates, if it thinks
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def said(demo) -> tuple[str, str]:
     """What the model thinks, and what it answers then, as the library tells them apart."""
     chunks = list(demo.session(thinking=True).send(QUESTION))
