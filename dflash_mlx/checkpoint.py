@@ -158,7 +158,7 @@ def load_weights(model: nn.Module, weights: Weights, config: dict[str, Any], fol
     if quantization is not None:
         try:
             _quantize(model, weights, quantization)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise CheckpointError(
                 f'"quantization" in {folder / "config.json"} does not fit the model ({error}).', "Get the model's files again."
             ) from error

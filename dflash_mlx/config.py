@@ -24,8 +24,8 @@ SERVED: dict[str, tuple[Any, ...]] = {
 NOTHING: tuple[Any, ...] = (None, False, 0, 1, "", "none", "default", [], {})
 # A field that nobody here has heard of matters if its name says so, unless it is about training or multi-token prediction.
 TELLING = re.compile(
-    r"soft_?cap|temperature_tuning|multiplier|scal(e|ing|ar)|sliding|window|chunk|rope|rotary|bias|bidirectional|alibi|sink|parallel_residual"
-    r"|_groups?$|^first_k_dense|^moe_layer_freq"
+    r"soft_?cap|temperature_tuning|multiplier|scal(e|ing|ar)|sliding|window|chunk|rope|rotary|bias|bidirectional|alibi|sink"
+    r"|parallel_residual|_groups?$|^first_k_dense|^moe_layer_freq"
 )
 ELSEWHERE = re.compile(  # also what is read by name
     r"init|loss|grad|update|dropout|mtp|^mrope_|^rope_(theta|scaling|parameters)$"

@@ -215,6 +215,8 @@ def test_quantisation_that_contradicts_the_tensors(tmp_path: Path) -> None:
         folder, lambda w: w.update({f"{HEAD}.{part}": mx.tile(w[f"{HEAD}.{part}"], (1, 3)) for part in ("scales", "biases")})
     )
     refused(dm.CheckpointError, "lm_head", target=folder)
+    edit_weights(folder, lambda w: w.update({f"{HEAD}.scales": mx.array(1.0)}))
+    refused(dm.CheckpointError, "does not fit", target=folder)
 
 
 @pytest.mark.parametrize("dtype", [mx.int32, mx.uint8, mx.bool_])

@@ -89,7 +89,7 @@ def _sanitize(weights: Weights, config: dict[str, Any], known: DrafterConfig, fo
                 how = packing(name, weights, quantization_of(config) or {}, [known.selector_rank])
                 table, scales, biases = (weights.pop(f"{name}.{part}", None) for part in ("weight", "scales", "biases"))
                 weights[name] = mx.dequantize(table, scales, biases, **how)  # type: ignore[arg-type]
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
                 raise CheckpointError(
                     f'"quantization" in {folder / "config.json"} does not fit {name} ({error}).', "Get the drafter's files again."
                 ) from error
