@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from dflash_mlx.conversation import prefix_file, tensor_file
 from dflash_mlx.errors import RequestError
 from dflash_mlx.text import Thinking
 
@@ -155,13 +154,7 @@ class Conversation(Settings):
         self.session = self.pair.session(system=self.session.system, **self.session.template)
 
     def save(self, path: str) -> None:
-        """Keeps the conversation in a file. As `Session.save`, but another file than a saved one is not replaced."""
-        file = tensor_file.find(path)
-        saved = False
-        with suppress(ValueError):  # no such file, or it is damaged
-            saved = prefix_file.KEY in tensor_file.read(file)[1]
-        if file.exists() and not saved:
-            raise RequestError(f"{path} is no saved conversation: it stays as it is.", "Give the name of a new file.")
+        """Keeps the conversation in a file. As `Session.save`."""
         self.session.save(path)
 
     def open(self, path: str) -> None:

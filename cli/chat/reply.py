@@ -10,7 +10,7 @@ from rich.text import Text
 from ..render import VISIBLE, write
 from .figures import status_line
 from .markdown import block_lines, cut, lines_of, split_blocks
-from .screen import NOTE, Screen, columns, rows, show, tell
+from .screen import NOTE, Screen, columns, counted, rows, show, tell
 
 if TYPE_CHECKING:
     from dflash_mlx import Chunk
@@ -56,7 +56,8 @@ class Thought:
 
     def summary(self) -> str:
         """It in a few words; none if there was nothing."""
-        return f"thought for {self._ended - self._began:.1f} s, {self.tokens} tokens" if without_markers(self.text) else ""
+        words = f"thought for {self._ended - self._began:.1f} s, {counted(self.tokens, 'token')}"
+        return words if without_markers(self.text) else ""
 
 
 class LiveReply:

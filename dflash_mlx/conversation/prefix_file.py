@@ -14,6 +14,7 @@ A file may come from anywhere: nothing in it is believed before it is checked.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,9 +45,14 @@ def save(path: str | Path, cache: PrefixCache, fingerprint: Mapping[str, Any], c
     """Writes what a cache holds. The file is there when it is whole; until then, what was there before stays.
 
     Raises:
-        RequestError: it cannot be written there, or a variable of the template is nothing that JSON knows.
+        RequestError: it cannot be written there, another file than a saved one is there, or a variable of the template is
+            nothing that JSON knows.
     """
-    file = tensor_file.find(path)
+    file, saved = tensor_file.find(path), False
+    with suppress(ValueError):  # no such file, or it is damaged
+        saved = KEY in tensor_file.read(file)[1]
+    if file.exists() and not saved:
+        raise RequestError(f"{path} is not a saved conversation: it stays as it is.", "Give the name of a new file.")
     header = {
         "format": FORMAT,
         "version": VERSION,

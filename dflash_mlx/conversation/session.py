@@ -65,7 +65,8 @@ class Session:
 
     @_in_turn
     def send(self, text: str, **options: Unpack[Options]) -> Generator[Chunk]:
-        """Says something and answers it, a chunk a cycle. Closing the generator stops the reply and keeps what there is of it.
+        """Says something and answers it, a chunk a cycle. Closing the generator stops the reply and keeps what there is of it,
+        and so does whatever is asked of the session before its end.
 
         Args:
             options: as for `Pair.stream`, but `system`, `thinking`, `raw` and `prompt_cache`.
@@ -110,7 +111,8 @@ class Session:
         A reply that is still going on ends first. The file is there when it is whole; what was there before stays until then.
 
         Raises:
-            RequestError: it cannot be written there, or a variable of the chat template is nothing that JSON knows.
+            RequestError: it cannot be written there, another file than a saved one is there, or a variable of the chat template
+                is nothing that JSON knows.
             CheckpointError: the model's files have changed since they were loaded.
         """
         self._stop()

@@ -376,7 +376,8 @@ def test_what_cannot_be_written_leaves_what_was_there(
     session, file = load("demo").session(), tmp_path / "talk"
     list(session.send("What is the anchor?", max_tokens=4, block_size=4))
     if there:
-        file.write_text("before")
+        load("demo").session(system="Before.").save(file)
+    before = file.read_bytes() if there else b""
 
     def fail(descriptor: int) -> None:
         raise failure
@@ -384,7 +385,7 @@ def test_what_cannot_be_written_leaves_what_was_there(
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(dm.RequestError if isinstance(failure, OSError) else KeyboardInterrupt):
         session.save(file)
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == ([("talk", "before")] if there else [])
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == ([("talk", before)] if there else [])
     monkeypatch.undo()
     session.save(file)
     assert load("demo").session(load=file).messages == session.messages

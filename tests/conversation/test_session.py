@@ -362,6 +362,17 @@ def test_saving_ends_a_reply_that_is_still_going_on(tmp_path: Path) -> None:
     assert turn(loaded.send(QUESTIONS[2], **HOW)).token_ids == turn(session.send(QUESTIONS[2], **HOW)).token_ids
 
 
+@pytest.mark.parametrize("content", [b"my notes", b"", b"\x08" + bytes(100)], ids=repr)
+def test_another_file_than_a_saved_one_is_not_replaced(content: bytes, tmp_path: Path) -> None:
+    file, session = tmp_path / "notes.txt", load("demo").session()
+    file.write_bytes(content)
+    with pytest.raises(dm.RequestError, match="is not a saved conversation: it stays as it is"):
+        session.save(file)
+    assert file.read_bytes() == content
+    for _ in range(2):
+        session.save(tmp_path / "talk")
+
+
 def test_a_conversation_of_which_nothing_was_read_can_be_saved(tmp_path: Path) -> None:
     load("demo").session(system="You are helpful.").save(tmp_path / "talk")
     loaded = load("demo").session(load=tmp_path / "talk")

@@ -187,7 +187,7 @@ def test_only_a_saved_conversation_is_replaced(shared: Conversation, tmp_path: P
     empty.touch()
     for file in (notes, empty, DEMO / "target" / "model.safetensors"):
         before = file.read_bytes()
-        with pytest.raises(dm.RequestError, match="no saved conversation"):
+        with pytest.raises(dm.RequestError, match="not a saved conversation"):
             shared.save(str(file))
         assert file.read_bytes() == before
     for _ in range(2):
