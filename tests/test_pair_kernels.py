@@ -4,7 +4,7 @@ import pytest
 from fixture_data import CHECKPOINTS
 
 import dflash_mlx as dm
-from dflash_mlx import pair as pair_module
+from dflash_mlx import loader
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels.buffers import GROWTH
@@ -19,7 +19,7 @@ CHOSEN = Choice(Kernels({"gated_delta": frozenset({33})}), {"candidates": Entry(
 
 
 def chosen(monkeypatch: pytest.MonkeyPatch, choice: Choice) -> dm.Pair:
-    monkeypatch.setattr(pair_module, "choose", lambda *_: choice)
+    monkeypatch.setattr(loader, "choose", lambda *_: choice)
     return dm.load(TARGET, DRAFTER)
 
 
@@ -41,7 +41,7 @@ def test_costs_are_those_with_the_kernels_in_use(monkeypatch: pytest.MonkeyPatch
     not_exact = Choice(Kernels(CHOSEN.kernels.rows, exact=frozenset()))
     for choice in (CHOSEN, Choice(), not_exact, CHOSEN):
         chosen(monkeypatch, choice).calibrate()
-    monkeypatch.setattr(pair_module, "source_of", lambda name: "new")
+    monkeypatch.setattr(calibration, "source_of", lambda name: "new")
     chosen(monkeypatch, CHOSEN).calibrate()
     assert files[0] == files[3] and len(set(files)) == 4
 
@@ -75,8 +75,8 @@ def test_progress_tells_of_kernels_being_tried(monkeypatch: pytest.MonkeyPatch) 
         return CHOSEN
 
     told: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(pair_module, "choose", choose)
-    monkeypatch.setattr(pair_module, "check_wanted", lambda wanted: None)
+    monkeypatch.setattr(loader, "choose", choose)
+    monkeypatch.setattr(loader, "check_wanted", lambda wanted: None)
     dm.load(TARGET, DRAFTER, kernels=("gated_delta",), progress=lambda *step: told.append(step))
     assert told[-1] == ("kernels", 2, 8)
 
