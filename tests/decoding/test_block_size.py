@@ -336,7 +336,7 @@ def test_drafts_that_are_never_kept_raise_the_alarm(policy: Policy | FixedBlockS
     for cycle in range(60):
         policy.next(cycle)
         policy.record(4, cycle == 30, M3[3], cycle)
-        assert cycle >= 39 or policy.reason is None or policy.reason.startswith("plain")
+        assert cycle >= 39 or policy.reason is None or policy.reason.startswith("of the drafts")
     assert policy.reason == ALARM
 
 
