@@ -1,8 +1,6 @@
 """A conversation as Markdown, for other programs and people."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from dflash_mlx.conversation import tensor_file
 from dflash_mlx.errors import RequestError
@@ -26,13 +24,5 @@ def write_new(path: str, text: str) -> None:
     file = tensor_file.find(path)
     if file.exists():
         raise RequestError(f"{path} exists: it stays as it is.", "Give the name of a new file.")
-    try:
-        with TemporaryDirectory(prefix=".dflash-mlx-", dir=file.parent) as folder:  # there is no half of a file
-            part = Path(folder) / "part"
-            part.touch(0o600)
-            part.write_text(text, encoding="utf-8")
-            part.replace(file)
-    except OSError as error:
-        raise RequestError(
-            f"{path} cannot be written ({error.strerror}).", "Make room, or give a file where you may write."
-        ) from error
+    with tensor_file.replacing(file) as stream:
+        stream.write(text.encode())

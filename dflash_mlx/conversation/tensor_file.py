@@ -63,14 +63,14 @@ def write(file: Path, arrays: Arrays, metadata: Mapping[str, str]) -> None:
         header[name] = {"dtype": DTYPES[array.dtype], "shape": array.shape, "data_offsets": [start, end]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with _replacing(file) as stream:
+    with replacing(file) as stream:
         stream.write(len(text).to_bytes(8, "little") + text)
         for array in arrays.values():
             stream.write(memoryview(mx.contiguous(array).view(mx.uint8)))  # type: ignore[arg-type]
 
 
 @contextmanager
-def _replacing(file: Path) -> Iterator[BinaryIO]:
+def replacing(file: Path) -> Iterator[BinaryIO]:
     """A stream whose content takes the file's place at once, when it is whole and on the disk."""
     try:
         # a folder of its own beside the file: on the same disk, and gone whatever happens
