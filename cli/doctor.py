@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .download import ask_to_download
 from .machine import Check, machine_checks
-from .options import Drafter, Kernels
+from .options import Drafter, Kernels, Yes
 from .pair_report import NO_PROMPTS, compare, load_pair, pair_checks, prompts_of
 from .render import Progress, folded, json_line, note, write
 
@@ -38,8 +39,10 @@ def doctor(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object a line: name, value, ok, figures; with --parity its columns.")
     ] = False,
+    yes: Yes = False,
 ) -> None:
     """Check this machine and installation, and a pair on it: kernels, what passes cost, how far blocks are from plain."""
+    ask_to_download(model or "demo", None if drafter == "none" else drafter, yes)
     if parity:
         _print_parity(model or "demo", drafter, kernels, as_json)
         return
@@ -71,7 +74,7 @@ def _named(model: str, drafter: str, kernels: str) -> "tuple[Pair | None, Check]
         if find(model):  # a part of a known pair cannot be had; any other name leads nowhere
             return None, Check("pair", f"{model}: {error}", False)
         raise
-    without = "no drafter" if drafter == "none" else "no drafter is known for it"
+    without = pair.without_drafter or "no drafter"
     drafts = f"drafter with blocks of {pair.drafter.config.block_size}" if pair.drafter else without
     return pair, Check("pair", f"{model}: {pair.target.config.model_type}, {drafts}")
 

@@ -14,6 +14,7 @@ import typer
 from dflash_mlx.errors import RequestError
 
 from .answer import JsonLines, Text
+from .download import ask_to_download
 from .options import (
     BlockSize,
     Drafter,
@@ -32,6 +33,7 @@ from .options import (
     TopK,
     TopP,
     Verify,
+    Yes,
     chosen,
     default_model,
     tell_of_kernels,
@@ -55,7 +57,7 @@ def generate(
     ] = None,
     model: Model = None,
     drafter: Drafter = "auto",
-    drafter_bits: DrafterBits = None,
+    drafter_bits: DrafterBits = "auto",
     max_tokens: MaxTokens = 256,
     temperature: Temperature = None,
     top_p: TopP = None,
@@ -86,6 +88,7 @@ def generate(
         typer.Option("--json", help="Print one JSON object a line: one a cycle, then one with the whole answer and statistics."),
     ] = False,
     force: Force = False,
+    yes: Yes = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print the answer only: no thinking, no progress, no legend, no statistics.")
     ] = False,
@@ -123,7 +126,7 @@ def generate(
     output = JsonLines() if json else Text(show_drafts, show_thinking, quiet)
     last: Chunk | None = None
     try:
-        with closing(_chunks(model, quiet or json, pair, sampling, request)) as chunks:
+        with closing(_chunks(model, quiet or json, yes, pair, sampling, request)) as chunks:
             for last in chunks:
                 output.chunk(last)
     except KeyboardInterrupt:
@@ -174,11 +177,15 @@ def _read_stdin() -> str:
 def _chunks(
     model: str | None,
     quiet: bool,
+    yes: bool,
     pair: dict[str, Any],
     sampling: dict[str, Any],
     request: dict[str, Any],
 ) -> "Generator[Chunk]":
     """Loads the pair and answers, under a progress display that is gone before the first chunk."""
+    if model is None:
+        model = default_model(quiet, again=False)
+    ask_to_download(model, pair["drafter"], yes)
     with Progress(quiet) as progress:
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
         from dflash_mlx.conversation import tensor_file
@@ -188,7 +195,7 @@ def _chunks(
         check_sampling(dflash_mlx.Sampling(**sampling))
         file = request["prompt_cache"]
         written = file is not None and not tensor_file.find(file).exists()
-        loaded = dflash_mlx.load(default_model(quiet, again=False) if model is None else model, **pair, progress=progress.loading)
+        loaded = dflash_mlx.load(model, **pair, progress=progress.loading)
         if not quiet:
             tell_of_kernels(loaded)
         settings = replace(loaded.default_sampling, **sampling)

@@ -3,9 +3,12 @@
 import io
 import json
 import sys
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from dflash_mlx.errors import RequestError
 
 from .render import note, write
 
@@ -15,20 +18,36 @@ if TYPE_CHECKING:
 GB = 10**9
 
 
-def models(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False) -> None:
+def models(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell all about one of them.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+) -> None:
     """List the known pairs: what they need, whether they fit this machine, whether they are downloaded."""
     # Here, and not at the top: --help need not wait for MLX.
-    from dflash_mlx.loading.known_pairs import CONTEXT, default, known_pairs
+    from dflash_mlx.loading.known_pairs import CONTEXT, default, find, known_pairs
     from dflash_mlx.loading.memory import available
 
-    pairs, room, chosen = known_pairs(), available(), default()
+    room, chosen = available(), default()
+    pairs = known_pairs()
+    if name is not None:
+        pair = find(name)
+        if pair is None:
+            near = get_close_matches(name.lower(), {pair.family.lower(): pair for pair in pairs}, n=1, cutoff=0.4)
+            known = next((pair.family for pair in pairs if [pair.family.lower()] == near), None)
+            hint = f"Did you mean {known}?" if known else "`dflash-mlx models` lists the known ones."
+            raise RequestError(f"no known pair is called {name}.", hint)
+        pairs = [pair]
     rows = [_row(pair, room, chosen) for pair in pairs]
     if as_json:
         write("".join(json.dumps(row) + "\n" for row in rows))
         return
+    if name is not None:
+        write(_details(rows[0], room))
+        return
     write(_table(rows))
     mark = "*: the default model" if chosen else "the default model here: demo, the embedded pair"
-    note(f"{mark}. RAM: with {CONTEXT} tokens of context; this machine offers {room / GB:.1f} GB. ~: counted, not published.")
+    note(f"{mark}. In GB; RAM: with {CONTEXT} tokens of context, this machine offers {room / GB:.1f}; ~: counted, not published.")
+    note("`dflash-mlx models NAME` tells all about one.")
 
 
 def _row(pair: "KnownPair", room: int, chosen: "KnownPair | None") -> dict[str, object]:
@@ -53,27 +72,42 @@ def _row(pair: "KnownPair", room: int, chosen: "KnownPair | None") -> dict[str, 
     }
 
 
+def _details(row: dict[str, object], room: int) -> str:
+    """All about one pair, a line each."""
+    about = "about " * bool(row["approximate"])
+    cached = {part: "downloaded" if row[f"{part}_cached"] else "not downloaded" for part in ("target", "drafter")}
+    lines = {
+        "model": f"{row['model']}{' (the default here)' if row['default'] else ''}",
+        "target": f"{row['target']} ({cached['target']})",
+        "drafter": f"{row['drafter']} ({cached['drafter']})",
+        "download": f"{about}{row['download_bytes'] / GB:.1f} GB",  # type: ignore[operator]
+        "memory": f"{row['memory_bytes'] / GB:.1f} GB with {row['context']} tokens of context, the drafter at 4 bits; "  # type: ignore[operator]
+        f"this machine offers {room / GB:.1f} GB: it {'fits' if row['fits'] else 'does not fit'}",
+        "source": row["source"],
+        "note": row["note"],
+        "try": f"dflash-mlx chat --model {row['model']}",
+    }
+    width = max(map(len, lines))
+    return "".join(f"{what:{width}}  {said}\n" for what, said in lines.items())
+
+
 def _table(rows: list[dict[str, object]]) -> str:
-    """The rows for people, in 40 columns; where there are 80, with the targets' names in full."""
+    """The rows for people, in 40 columns."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console(file=io.StringIO(), width=Console(file=sys.stdout).width)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    for title, side in (("model", "left"), ("disk GB", "right"), ("RAM GB", "right"), ("fits", "left"), ("cached", "left")):
+    for title, side in (("model", "left"), ("disk", "right"), ("RAM", "right"), ("fits", "left"), ("here", "left")):
         table.add_column(title, justify=side, no_wrap=title == "model")  # type: ignore[arg-type]
-    if console.width >= 80:
-        table.add_column("target", no_wrap=True)
     for row in rows:
         parts = [row["target_cached"], row["drafter_cached"]]
-        full = [str(row["target"])] if console.width >= 80 else []
         table.add_row(
             f"{row['model']}{' *' if row['default'] else ''}",
             f"{'~' if row['approximate'] else ''}{row['download_bytes'] / GB:.1f}",  # type: ignore[operator]
             f"{row['memory_bytes'] / GB:.1f}",  # type: ignore[operator]
             "yes" if row["fits"] else "no",
             "yes" if all(parts) else "part" if any(parts) else "no",
-            *full,
         )
     console.print(table)
     return console.file.getvalue()  # type: ignore[attr-defined]

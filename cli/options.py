@@ -42,6 +42,12 @@ def _fast_or_exact(value: str) -> str:
     return value
 
 
+def _drafter_bits(value: str) -> int | str | None:
+    """The value of --drafter-bits, as `load` takes it."""
+    parse = parser("--drafter-bits", positive, "auto, none or a number of bits", "4", special="auto")
+    return None if value == "none" else parse(value)
+
+
 def _kernels(value: str) -> str | tuple[str, ...]:
     """The value of --kernels, as `load` takes it."""
     return value if value in ("auto", "mlx") else tuple(value.split(","))
@@ -77,12 +83,11 @@ Drafter = Annotated[
     ),
 ]
 DrafterBits = Annotated[
-    int | None,
+    Any,  # "auto", None or a number
     typer.Option(
-        parser=parser("--drafter-bits", positive, "a number of bits", "4"),
-        metavar="N",
-        help="Quantise the drafter to N bits while loading (not one that is quantised already).",
-        show_default=False,
+        parser=_drafter_bits,
+        metavar="auto|2..8|none",
+        help="Quantise the drafter while loading; auto: to 4 bits for a quantised target; none: as published.",
     ),
 ]
 MaxTokens = Annotated[
@@ -140,6 +145,8 @@ Thinking = Annotated[
     typer.Option("--think/--no-think", help="Whether the model thinks before it answers.", show_default=False),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Do not ask whether model and context fit into this machine's memory.")]
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Download what is missing without asking.")]
 
 
 def chosen(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .machine import Check
@@ -28,16 +27,9 @@ NO_PROMPTS = "not compared: the tokenizer makes no tokens of any of the texts"
 def load_pair(name: str, drafter: str, kernels: Any, progress: Progress) -> "Pair":
     """A pair; the target alone where no drafter is known for it. One that is known or named and cannot be had is an error."""
     import dflash_mlx
-    from dflash_mlx.errors import ModelNotFoundError
-    from dflash_mlx.loading.known_pairs import find
 
-    load = partial(dflash_mlx.load, name, kernels=kernels, progress=progress.loading)
-    try:
-        return load(drafter=None if drafter == "none" else drafter)
-    except ModelNotFoundError:
-        if drafter != "auto" or find(name):
-            raise
-        return load(drafter=None)
+    drafter_or_none = None if drafter == "none" else drafter
+    return dflash_mlx.load(name, drafter=drafter_or_none, kernels=kernels, progress=progress.loading)
 
 
 def pair_checks(pair: "Pair", plain: bool) -> Iterator[Check]:

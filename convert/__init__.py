@@ -84,7 +84,7 @@ def convert_pair(
     goal, recipe = read_options(output, options, PAIR)
     folders = resolve_pair(source, drafter, _downloading(options))
     if folders.drafter is None:
-        raise RequestError("a pair needs a drafter.", "Name it, or convert the target alone.")
+        raise RequestError(f"no drafter is known for {source}.", "Name one, or convert the target alone.")
     check_made_for(source_target(folders.target), folders.drafter)
     parts = [
         target_part(_open(folders.target, options), recipe, "target", options),

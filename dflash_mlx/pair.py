@@ -55,6 +55,7 @@ class Pair:
         fingerprint: Callable[[], Fingerprint],
         need: Callable[..., Need] | None = None,
         kernels: Choice | None = None,
+        without_drafter: str | None = None,
     ) -> None:
         """Holds what `load` has checked.
 
@@ -64,10 +65,12 @@ class Pair:
             fingerprint: gives what identifies the pair; asked for only where something is saved or loaded.
             need: as `memory.estimate` without the pair's own arguments; None: do not ask.
             kernels: which are in use, and why not others.
+            without_drafter: why there is no drafter, and what can be tried, where nobody asked for plain decoding.
         """
         self.target, self.drafter, self.tokenizer, self.device, self._need = target, drafter, tokenizer, device, need
         self.default_sampling, self._fingerprint = default_sampling, lru_cache(fingerprint)
         self.kernels = kernels or Choice()
+        self.without_drafter = without_drafter
         self._costs_of: dict[bool, Costs] = {}  # by whether verification is exact
 
     def __repr__(self) -> str:
@@ -188,6 +191,8 @@ class Pair:
             check_memory(need._replace(context=need.context + (self._checkpoint_bytes if cache else 0)))
         models, costs = (self.target, self.drafter, self.tokenizer), partial(self._costs, request.exact)
         answer = partial(generate_stream, *models, request, costs, progress, note=self.kernels.reason)
+        if self.without_drafter:
+            answer = partial(answer, without_drafter=self.without_drafter)
         if prompt_cache is None:
             return answer(cache=cache, marks=marks)
         if cache:

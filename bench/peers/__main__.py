@@ -54,7 +54,10 @@ def run(options: argparse.Namespace) -> None:
         left_out(name, f"failed: {why}")
 
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
-        pair = common_pair(resolve_pair(options.model, options.drafter), Path(temporary))
+        folders = resolve_pair(options.model, options.drafter)
+        if folders.drafter is None:
+            raise RequestError(f"no drafter is known for {options.model}.", "Name one with --drafter.")
+        pair = common_pair(folders, Path(temporary))
 
         def start(python: list[str | Path], adapter: Path) -> EngineProcess:
             return stack.enter_context(EngineProcess(python, adapter, pair.target, pair.drafter))

@@ -14,8 +14,9 @@ import typer
 
 from dflash_mlx.errors import RequestError
 
+from ..download import ask_to_download
 from ..machine import machine_checks
-from ..options import Drafter, DrafterBits, Force, Kernels, MaxTokens, Model, Verify, default_model, tell_of_kernels
+from ..options import Drafter, DrafterBits, Force, Kernels, MaxTokens, Model, Verify, Yes, default_model, tell_of_kernels
 from ..render import Progress, note, write
 from .options import AsJson, AsMarkdown, BlockSizes, Contexts, CoolDown, Limit, Plot, Prompts, Rounds, Save, Temperatures
 from .output import Lines, check_new
@@ -37,7 +38,7 @@ def measure(
     context: typer.Context,
     model: Model = None,
     drafter: Drafter = "auto",
-    drafter_bits: DrafterBits = None,
+    drafter_bits: DrafterBits = "auto",
     prompts: Prompts = "",
     limit: Limit = None,
     block_sizes: BlockSizes = "auto",
@@ -49,6 +50,7 @@ def measure(
     verify: Verify = "fast",
     kernels: Kernels = "auto",
     force: Force = False,
+    yes: Yes = False,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     save: Save = None,
@@ -89,6 +91,7 @@ def measure(
     for warning in warnings:
         note(f"warning: {warning}")
     name = default_model(quiet=False) if model is None else model
+    ask_to_download(name, drafter, yes)
     loading = {"drafter": drafter, "drafter_bits": drafter_bits, "force": force, "kernels": kernels}
     lengths: Any = contexts or (None,)
     pair, questions = _prepare(name, loading, asked, block_sizes, lengths, max_tokens, verify)
@@ -162,6 +165,8 @@ def _prepare(
 
     with Progress(quiet=False, time_left=True) as progress:
         pair = dflash_mlx.load(name, **loading, progress=progress.loading)
+        if pair.drafter is None:
+            raise RequestError(f"{pair.without_drafter}.", "Name a drafter: there is nothing to compare plain decoding with.")
         tell_of_kernels(pair)
         for size in block_sizes:
             if size != "auto":

@@ -26,7 +26,7 @@ mx.metal.start_capture("cycle.gputrace") and mx.metal.stop_capture(); the file m
 def profile(
     model: Model = None,
     drafter: Drafter = "auto",
-    drafter_bits: DrafterBits = None,
+    drafter_bits: DrafterBits = "auto",
     block_size: Annotated[
         int | None,
         typer.Option(

@@ -10,6 +10,7 @@ import typer
 
 from dflash_mlx.errors import RequestError
 
+from ..download import ask_to_download
 from ..options import (
     BlockSize,
     Drafter,
@@ -28,6 +29,7 @@ from ..options import (
     TopK,
     TopP,
     Verify,
+    Yes,
     chosen,
     default_model,
     tell_of_kernels,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 def chat(
     model: Model = None,
     drafter: Drafter = "auto",
-    drafter_bits: DrafterBits = None,
+    drafter_bits: DrafterBits = "auto",
     max_tokens: MaxTokens = 4096,
     temperature: Temperature = None,
     top_p: TopP = None,
@@ -67,6 +69,7 @@ def chat(
         typer.Option("--json", help="A message a line on stdin; an object a line on stdout, a reply's last one with all of it."),
     ] = False,
     force: Force = False,
+    yes: Yes = False,
 ) -> None:
     """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""
     given = chosen(locals())
@@ -79,6 +82,7 @@ def chat(
     def load_pair(model: str, drafter: str | None, found: Callable[[], None]) -> "Pair":
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
 
+        ask_to_download(model, drafter, yes)
         with Progress(quiet=False) as progress:
 
             def tell(stage: str, done: int, total: int) -> None:

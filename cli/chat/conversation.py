@@ -123,8 +123,9 @@ class Conversation(Settings):
     @property
     def title(self) -> str:
         """What is loaded, in a few words."""
-        drafter = self.pair.drafter
-        words = f"drafter {self.drafter}, blocks of up to {drafter.config.block_size}" if drafter else "no drafter"
+        words, drafter = self.pair.without_drafter or "no drafter", self.pair.drafter
+        if drafter:
+            words = f"drafter {self.drafter}, blocks of up to {drafter.config.block_size}"
         return f"{self.model}; {words}; context {self.capacity} tokens"
 
     @property

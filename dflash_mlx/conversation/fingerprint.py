@@ -5,8 +5,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dflash_mlx.checkpoint import read_config, weight_files
-from dflash_mlx.config import quantization_of
+from dflash_mlx.checkpoint import weight_files
 from dflash_mlx.errors import CheckpointError
 
 Fingerprint = dict[str, str | int | None]
@@ -18,19 +17,18 @@ def fingerprint(target: Path, drafter: Path | None, drafter_bits: int | None) ->
 
     Args:
         target, drafter: folders that were loaded.
-        drafter_bits: as they were given to `load`.
+        drafter_bits: what the drafter was quantised to while it was loaded; None: it was not.
 
     Raises:
         CheckpointError: the files are not there any more, or others than those that were loaded.
     """
     try:
-        quantised = drafter is not None and quantization_of(read_config(drafter)) is not None  # it stays as it is
         patterns = ("tokenizer*.json", "*.jinja", "special_tokens_map.json", "chat_template.json")
         texts = (path for pattern in patterns for path in target.glob(pattern))
         return {
             "target": _digest(_model(target)),
             "drafter": _digest(_model(drafter)) if drafter else None,
-            "drafter quantisation": None if quantised else drafter_bits,
+            "drafter quantisation": drafter_bits,
             "tokenizer or chat template": _digest(path.read_bytes() for path in sorted(texts)),
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:

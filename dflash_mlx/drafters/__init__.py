@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -14,10 +14,25 @@ from dflash_mlx.drafters.dflash import DFlash, Draft
 from dflash_mlx.drafters.dflash2 import DFlash2
 from dflash_mlx.errors import CheckpointError, RequestError, UnsupportedModelError
 
-__all__ = ["GROUP_SIZE", "DFlash", "DFlash2", "Draft", "DrafterConfig", "load_drafter", "new_drafter", "quantise"]
+__all__ = [
+    "GROUP_SIZE",
+    "Bits",
+    "DFlash",
+    "DFlash2",
+    "Draft",
+    "DrafterConfig",
+    "bits_at_load",
+    "check_bits",
+    "load_drafter",
+    "new_drafter",
+    "quantise",
+]
 
 OF_THE_TARGET = re.compile(r"(.+\.)?(embed_tokens|lm_head)\.")  # early drafters hold copies; what counts is the target's own
 GROUP_SIZE = 64  # of weights that share a scale, when a drafter is quantised at load
+AUTO_BITS = 4  # read in a quarter of the time, accepted as often: published for DFlash 2 and most DFlash drafters
+
+Bits = int | Literal["auto"] | None
 
 
 def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False, config: dict[str, Any] | None = None) -> DFlash:
@@ -34,8 +49,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
         ModelNotFoundError, CheckpointError, UnsupportedModelError: see the errors' own text.
         RequestError: `bits` is not one of 2, 3, 4, 5, 6, 8.
     """
-    if bits is not None and (type(bits) is not int or bits not in (2, 3, 4, 5, 6, 8)):
-        raise RequestError(f"drafter_bits {bits!r} is not a width MLX quantises to.", "Use 2, 3, 4, 5, 6 or 8, or leave it out.")
+    check_bits(bits)
     folder = Path(folder)
     config = read_config(folder) if config is None else config
     if not is_drafter(config):
@@ -51,6 +65,26 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
         materialise(drafter, folder)
         mx.eval([layer.parameters() for layer in drafter.linear_layers])  # views too: no other thread could compute them
     return drafter
+
+
+def check_bits(bits: Bits) -> None:
+    """Raises RequestError where `load`'s drafter_bits is neither "auto" nor None nor a width MLX quantises to."""
+    if bits is not None and bits != "auto" and (type(bits) is not int or bits not in (2, 3, 4, 5, 6, 8)):
+        raise RequestError(f"drafter_bits {bits!r} is not a width MLX quantises to.", "Use 2, 3, 4, 5, 6 or 8, or leave it out.")
+
+
+def bits_at_load(bits: Bits, config: dict[str, Any], target_config: dict[str, Any]) -> int | None:
+    """What a drafter is quantised to while it is loaded; None: it stays as published.
+
+    Args:
+        bits: `load`'s drafter_bits. "auto" quantises a drafter that is not quantised for a target that is.
+        config, target_config: contents of both config.json.
+    """
+    if quantization_of(config) is not None:
+        return None
+    if bits == "auto":
+        return AUTO_BITS if quantization_of(target_config) is not None else None
+    return bits
 
 
 def assemble(folder: Path, config: dict[str, Any], weights: Weights) -> DFlash:

@@ -71,6 +71,7 @@ def generate_stream(
     cache: PrefixCache | None = None,
     marks: Sequence[int] = (),
     note: str | None = None,
+    without_drafter: str = "no drafter was loaded",
 ) -> Generator[Chunk]:
     """Yields a chunk for the prompt's pass and one for every cycle.
 
@@ -80,12 +81,13 @@ def generate_stream(
         cache: what earlier requests have read; it is left with what this one has.
         marks: positions in the prompt that later prompts may have in common with it.
         note: what else `Statistics.mode_reason` shall tell.
+        without_drafter: what it tells where there is no drafter.
     """
     recorder = Recorder(len(request.prompt), note)
     answer = _Answer(tokenizer, request)
     text = list(request.prompt)  # and all that is handed out
     with _wired():
-        policy = _policy(drafter, request, costs)
+        policy = _policy(drafter, request, costs) if drafter else FixedBlockSize(1, without_drafter)
         wanted = None if policy.plain_only else drafter
         sequence = (cache or PrefixCache(0)).enter(target, wanted, request.exact, request.prompt)
         try:
@@ -124,9 +126,7 @@ def read_ahead(cache: PrefixCache, text: list[int]) -> None:
                 cache.mark(text)
 
 
-def _policy(drafter: DFlash | None, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
-    if drafter is None:
-        return FixedBlockSize(1, "no drafter was loaded")
+def _policy(drafter: DFlash, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
     if request.block_size is not None:
         return FixedBlockSize(request.block_size)
     # what is repeated must not depend on how long a cycle happened to take

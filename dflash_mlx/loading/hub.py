@@ -24,7 +24,7 @@ from huggingface_hub.utils import filter_repo_objects
 
 from dflash_mlx.checkpoint import read_json
 from dflash_mlx.errors import DFlashError, MemoryBudgetError, ModelNotFoundError
-from dflash_mlx.loading.known_pairs import drafter_for, find
+from dflash_mlx.loading.known_pairs import find, named
 from dflash_mlx.targets import check_target
 
 DEMO = "demo"
@@ -49,12 +49,12 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
 
     Args:
         target: as in `resolve`.
-        drafter: as in `resolve`; "auto": the one in the target's own folder `drafter/`, else the one known to be made for it;
-            None: none.
+        drafter: as in `resolve`; "auto": the one in the target's own folder `drafter/`, else the one known to be made for it,
+            or none where none is known; None: none.
         downloading: as in `resolve`.
 
     Raises:
-        ModelNotFoundError: nothing is there, or no drafter is known for this target.
+        ModelNotFoundError: nothing is there.
         MemoryBudgetError: the disk has no room for a download.
     """
     folder = _folder(target)
@@ -73,11 +73,28 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
     return PairFolders(resolve(target, downloading), drafter_folder)
 
 
-def _known_drafter(target: str | Path, downloading: Downloading | None) -> Path:
-    """The drafter known to be made for a target: errors name the target too, as nobody typed the drafter's name."""
-    name = drafter_for(target)
+def to_download(target: str | Path, drafter: str | Path | None) -> dict[str, int]:
+    """Bytes that `resolve_pair` would download, by Hub id. Empty where the Hub cannot be asked: resolving says why."""
+    names = [] if _folder(target) else [_hub_id(target, "target")]
+    if drafter == "auto":
+        pair = find(target)
+        names += [pair.drafter] if pair else []
+    elif drafter is not None and not _folder(drafter):
+        names.append(_hub_id(drafter, "drafter"))
     try:
-        return resolve(name, downloading)
+        missing = {name: _missing_bytes(name, *_repository(name)) for name in names if name and not cached(name)}
+    except (DFlashError, OSError, RuntimeError, HTTPError, HFValidationError):
+        return {}
+    return {name: size for name, size in missing.items() if size}
+
+
+def _known_drafter(target: str | Path, downloading: Downloading | None) -> Path | None:
+    """The drafter known to be made for a target: errors name the target too, as nobody typed the drafter's name."""
+    pair = find(target)
+    if pair is None:
+        return None
+    try:
+        return resolve(pair.drafter, downloading)
     except DFlashError as error:
         hint = f"{error.hint[:-1]}; or decode plainly (--drafter none; drafter=None)."
         raise type(error)(f"the drafter for {target} is not available: {error.message}", hint) from error
@@ -90,8 +107,9 @@ def resolve(name: str | Path, downloading: Downloading | None = None, part: Lite
     files that are missing.
 
     Args:
-        name: a folder, one that holds `target/` and `drafter/`, "demo", the embedded one of these, or a Hub id: "owner/model",
-            or "owner/model@revision" with a branch, a tag or a commit.
+        name: a folder, one that holds `target/` and `drafter/`, "demo", the embedded one of these, the name of a known pair
+            as `dflash-mlx models` lists it, or a Hub id: "owner/model", or "owner/model@revision" with a branch, a tag or a
+            commit.
         downloading: called before a download with the Hub id and the bytes to come. huggingface_hub shows its own
             progress meanwhile.
         part: which of the two is wanted.
@@ -103,7 +121,15 @@ def resolve(name: str | Path, downloading: Downloading | None = None, part: Lite
     folder = _folder(name)
     if folder and (folder / part / "config.json").is_file():
         return folder / part
-    return folder or cached(str(name)) or _download(str(name), downloading)
+    if folder:
+        return folder
+    repository = _hub_id(name, part)
+    return cached(repository) or _download(repository, downloading)
+
+
+def _hub_id(name: str | Path, part: str) -> str:
+    known = named(name)
+    return str(name) if known is None else known.target if part == "target" else known.drafter
 
 
 def cached(name: str) -> Path | None:
@@ -128,7 +154,8 @@ def _folder(name: str | Path) -> Path | None:
         raise _no_folder(name) from error
     if isinstance(name, Path):
         raise _no_folder(name)
-    _repository(name)
+    if named(name) is None:
+        _repository(name)
     return None
 
 

@@ -7,20 +7,28 @@ its size, because every row of a block pulls in further experts and speculation 
 import json
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 
-from dflash_mlx.errors import ModelNotFoundError
 from dflash_mlx.loading.memory import Need, available, estimate
+from dflash_mlx.targets.family import text_config
 
 CONTEXT = 8192  # positions that a pair must have room for to be chosen: a long question and its answer
+SIZES = (
+    "hidden_size",
+    "num_hidden_layers",
+    "vocab_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "num_experts",
+)
 
 # What uploaders add to a family's name and what leaves the model the same: its format and its quantisation.
 VARIANT = re.compile(
-    r"([-_.](\d+-?bits?|bf16|fp(8|16|32)|int[48]|q[2-8]|mxfp[48]|nvfp4|mlx|dwq|awq|gptq|quantized|mixed|g(s|roup)?\d+|v?\d))*",
+    r"([-_.](\d+-?bits?|bf16|fp(8|16|32)|int[48]|q[2-8]|mxfp[48]|nvfp4|mlx|instruct|dwq|awq|gptq|quantized|mixed|g(s|roup)?\d+|v?\d))*",
     re.IGNORECASE,
 )
 
@@ -38,6 +46,7 @@ class KnownPair:
         target_download, drafter_download: what the Hub sends. The drafter's size follows from its config; the target's
             is published, or where `approximate` counted from its config.
         target_weights: the 4-bit target once loaded, without the parts that this runtime skips.
+        drafter_weights: the drafter once loaded, its projections at 4 bits, as `load` has them by default.
         target_config, drafter_config: contents of config.json, as far as memory and shapes go.
     """
 
@@ -50,6 +59,7 @@ class KnownPair:
     target_download: int
     drafter_download: int
     target_weights: int
+    drafter_weights: int
     target_config: dict[str, Any]
     drafter_config: dict[str, Any]
 
@@ -59,8 +69,8 @@ class KnownPair:
         return self.target_download + self.drafter_download
 
     def need(self, positions: int = CONTEXT) -> Need:
-        """The memory that this pair needs, the drafter as it is published."""
-        return estimate(self.target_config, self.target_weights, self.drafter_config, self.drafter_download, positions)
+        """The memory that this pair needs as `load` has it by default."""
+        return estimate(self.target_config, self.target_weights, self.drafter_config, self.drafter_weights, positions)
 
 
 def known_pairs() -> list[KnownPair]:
@@ -86,22 +96,29 @@ def find(target: str | Path) -> KnownPair | None:
     return None
 
 
-def drafter_for(target: str | Path) -> str:
-    """The Hub id, with its revision, of the drafter made for a target.
+def named(name: str | Path) -> KnownPair | None:
+    """The pair that `dflash-mlx models` lists under this name."""
+    return next((pair for pair in known_pairs() if pair.family.lower() == str(name).lower()), None)
 
-    Raises:
-        ModelNotFoundError: none is known; the hint lists near matches.
+
+def without_drafter(target: str | Path, config: dict[str, Any]) -> str:
+    """Says that no drafter is known for a target, and which may fit: those of the known targets with the same sizes.
+
+    Args:
+        config: the target's config.json. A fine-tune has its base's sizes, under another name.
     """
-    if pair := find(target):
-        return pair.drafter
-    near = {pair.family.lower(): pair for pair in known_pairs()}
-    matches = [near[name] for name in get_close_matches(_model_name(target).lower(), near, cutoff=0.5)]
-    known = ", ".join(f"{pair.family} (--drafter {pair.drafter.partition('@')[0]})" for pair in matches)
-    raise ModelNotFoundError(
-        f"no drafter is known for {target}.",
-        (f"Near matches are {known}: if" if known else "If")
-        + " you have a drafter that was made for this model, name it; or decode plainly (--drafter none; drafter=None).",
-    )
+    text, model_type = text_config(config), str(config.get("model_type")).removesuffix("_text")
+    bases = [
+        pair
+        for pair in known_pairs()
+        if pair.target_config["model_type"].removesuffix("_text") == model_type
+        and all(text.get(size) == pair.target_config.get(size) for size in SIZES)
+    ]
+    said = f"no drafter is known for {_model_name(target)}"
+    if not bases:
+        return f"{said}; if one was made for it, name it"
+    fitting = " or ".join(f"{pair.family} try the drafter {pair.drafter.partition('@')[0]}" for pair in bases)
+    return f"{said}, which has the sizes of a known model: if it was made from {fitting}"
 
 
 def best(memory: int) -> KnownPair | None:

@@ -62,7 +62,6 @@ def test_table_keeps_to_the_width_of_the_terminal(run, machine, monkeypatch, col
     out = run("models").out
     assert max(map(len, out.splitlines())) <= int(columns)
     assert "Qwen3.6-35B-A3B" in out and "…" not in out
-    assert ("mlx-community/Qwen3.6-35B-A3B-4bit" in out) == (columns == "80")
 
 
 def test_what_fits_and_the_default_depend_on_the_memory(run, machine):
@@ -70,7 +69,7 @@ def test_what_fits_and_the_default_depend_on_the_memory(run, machine):
     _, out, err = run("models")
     assert "yes" in lines(out)["Qwen3.5-9B"] and "yes" not in lines(out)["Qwen3.8-27B"]
     assert [name for name, line in lines(out).items() if " * " in line] == ["Qwen3.5-9B"]
-    assert "12.0 GB" in err and f"{CONTEXT} tokens" in err
+    assert "offers 12.0" in err and f"{CONTEXT} tokens" in err
 
 
 def test_without_metal_no_row_is_the_default_and_it_is_said(run, machine):
@@ -87,8 +86,25 @@ def test_cache_is_told_apart_into_all_part_and_nothing(run, machine):
     rows = [json.loads(line) for line in run("models", "--json").out.splitlines()]
     assert [(row["target_cached"], row["drafter_cached"]) for row in rows[:3]] == [(True, True), (False, True), (False, False)]
     out = lines(run("models").out)
-    words = [out[pair.family].removesuffix(pair.target).split()[4 + (pair is first)] for pair in (first, second, third)]
-    assert words == ["yes", "part", "no"]
+    assert [out[pair.family].split()[-1] for pair in (first, second, third)] == ["yes", "part", "no"]
+
+
+def test_one_pair_is_told_in_full(run, machine):
+    machine(12)
+    code, out, err = run("models", "qwen3.5-9b")
+    pair = next(pair for pair in known_pairs() if pair.family == "Qwen3.5-9B")
+    assert (code, err) == (0, "") and "(the default here)" in out and "does not fit" not in out
+    for text in (pair.target, pair.drafter, pair.note, pair.source, f"about {pair.download / 1e9:.1f} GB", "--model Qwen3.5-9B"):
+        assert text in out
+    assert run("models", pair.target).out == out
+    [row] = map(json.loads, run("models", "Qwen3.5-9B", "--json").out.splitlines())
+    assert row["model"] == "Qwen3.5-9B"
+
+
+def test_a_name_that_is_not_known_hears_of_the_nearest(run, machine):
+    machine(12)
+    code, out, err = run("models", "Qwen3.5-9")
+    assert (code, out) == (2, "") and "no known pair is called Qwen3.5-9." in err and "Did you mean Qwen3.5-9B?" in err
 
 
 def test_json_is_one_object_a_line_and_nothing_else(run, machine):

@@ -12,8 +12,8 @@ from huggingface_hub import constants
 from huggingface_hub.utils import disable_progress_bars, enable_progress_bars
 
 from dflash_mlx.errors import DFlashError, MemoryBudgetError, ModelNotFoundError
-from dflash_mlx.loading.hub import cached, resolve, resolve_pair
-from dflash_mlx.loading.known_pairs import known_pairs
+from dflash_mlx.loading.hub import cached, resolve, resolve_pair, to_download
+from dflash_mlx.loading.known_pairs import find, known_pairs
 
 NEEDED = {
     "config.json": b"{}",
@@ -227,10 +227,26 @@ def test_a_drafter_that_was_named_is_not_said_to_be_a_targets(hub):
     assert "plainly" not in caught.value.hint
 
 
-def test_an_unknown_target_costs_no_download(hub):
-    with pytest.raises(ModelNotFoundError, match="no drafter is known for owner/model"):
-        resolve_pair("owner/model", "auto")
-    assert hub.asked == []
+def test_an_unknown_target_comes_without_a_drafter(hub):
+    folders = resolve_pair("owner/model", "auto")
+    assert folders.drafter is None and (folders.target / "model-1.safetensors").is_file()
+
+
+def test_a_known_pair_goes_by_the_name_that_models_lists(hub):
+    target = publish_known_pair(hub)
+    family = find(target).family
+    assert resolve_pair(family, "auto") == resolve_pair(target, "auto")
+    assert resolve_pair(family.lower(), family) == resolve_pair(target, "auto")
+
+
+def test_what_would_be_downloaded_is_counted_by_repository(hub):
+    target = publish_known_pair(hub)
+    pair = find(target)
+    sizes = to_download(pair.family, "auto")
+    assert sizes.keys() == {pair.target, pair.drafter} and min(sizes.values()) > 0
+    assert to_download(target, None) == {pair.target: sizes[pair.target]}
+    resolve_pair(target, "auto")
+    assert to_download(target, "auto") == {}
 
 
 def test_without_a_drafter_none_is_looked_for(hub):

@@ -12,7 +12,7 @@ class Engine:
     """Our loop, and our plain decoding where the block size is 1."""
 
     def __init__(self, target: str, drafter: str) -> None:
-        self._pair = dm.load(target, drafter)
+        self._pair = dm.load(target, drafter, drafter_bits=None)  # as the others have it
 
     def questions(self, conversations: list[list[dict[str, str]]]) -> dict[str, Any]:
         """What every engine is asked: token ids of the prompts, the ids that end an answer, the drafter's block size."""
