@@ -5,9 +5,8 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test test-long lint bench clean
 
-demo: $(VENV)/ready  ## answer two prompts with the embedded pair; brackets or colour show what was drafted
-	$(BIN)/dflash-mlx generate --model demo --block-size 4 --show-drafts "Mia has 247 books. Then Leo brings 386 more. How many books are there now?" </dev/null
-	$(BIN)/dflash-mlx generate --model demo "What is speculative decoding?" </dev/null
+demo: $(VENV)/installed  ## answer a question plainly and with drafts; colour or brackets show what was drafted
+	$(BIN)/dflash-mlx demo
 
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
@@ -28,10 +27,14 @@ bench: $(VENV)/ready  ## how near the engine comes to what the machine allows: s
 clean:
 	rm -rf $(VENV) build *.egg-info
 
+$(VENV)/ready: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
 # Where Python comes without ensurepip (Debian), the machine's pip fills the environment.
-$(VENV)/ready: pyproject.toml
+$(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$$($(PYTHON) --version 2>&1) is too old or missing: try  make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install pip; }
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@

@@ -25,11 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
             from .app import app
             from .render import note, unwritten
+            from .words import on_the_command_line
 
             try:
                 app(arguments, prog_name="dflash-mlx")
             except DFlashError as error:
-                note(f"error: {error.message}\n{error.hint}")
+                note("error: {}\n{}".format(*on_the_command_line(error)))
                 sys.exit(2)
             except OSError as error:
                 try:

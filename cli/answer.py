@@ -29,6 +29,11 @@ class Text:
         self._started, self._explained, self._drafted = False, False, False
         self._thought, self._answered = False, False
 
+    @property
+    def colours(self) -> bool:
+        """Whether drafts are told by colours; else by brackets."""
+        return self._answer.colours
+
     def chunk(self, chunk: "Chunk") -> None:
         """Shows what one cycle added."""
         if not self._started and chunk.statistics.mode == "speculative":
@@ -68,7 +73,7 @@ class Text:
     def _explain(self) -> None:
         """Gives the picture's legend, once: before the text, or where drafts began only later, behind it."""
         if self._show_drafts and not self._quiet and not self._explained:
-            accepted, own = ("green", "yellow") if self._answer.colours else ("[in brackets]", "outside")
+            accepted, own = ("green", "yellow") if self.colours else ("[in brackets]", "outside")
             note(f"{accepted}: drafts that the target accepted; {own}: the target's own tokens")
         self._explained = True
 

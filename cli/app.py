@@ -8,15 +8,15 @@ import typer
 from .bench.command import bench
 from .chat.command import chat
 from .convert import convert
+from .demo import demo
 from .doctor import doctor
 from .generate import generate
+from .help import CONTEXT, Command, Group
 from .models import models
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
-app.command()(chat)
-app.command()(generate)
-app.command()(models)
-app.command()(doctor)
+app = typer.Typer(cls=Group, no_args_is_help=True, pretty_exceptions_enable=False, context_settings=CONTEXT)
+for command in (chat, generate, demo, models, doctor):
+    app.command(cls=Command)(command)
 app.add_typer(convert, name="convert")
 app.add_typer(bench, name="bench")
 

@@ -8,23 +8,30 @@ import typer
 
 from dflash_mlx.errors import RequestError
 
+from .help import CONTEXT, Command, Group
 from .render import Progress, folded, json_line, note, write
+from .words import on_the_command_line
 
 if TYPE_CHECKING:
     from dflash_mlx.convert import Conversion
 
-convert = typer.Typer(no_args_is_help=True, help="Convert published weights to MLX, 4 bits by default, and check the result.")
+convert = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    context_settings=CONTEXT,
+    help="Convert published weights to MLX, 4 bits by default, and check the result.",
+)
 
 Source = Annotated[
     str,
     typer.Argument(
         metavar="SRC",
-        help="A folder (also one with target/ and drafter/), a Hub id like owner/model or owner/model@revision, or demo.",
+        help="A folder (also one with target/ and drafter/), or a Hub id: OWNER/NAME or OWNER/NAME@REVISION.",
     ),
 ]
-Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder to make.", show_default=False)]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder to create.", show_default=False)]
 Bits = Annotated[
-    int | None, typer.Option(metavar="2..8", help="Bits of a weight: 2, 3, 4, 5, 6 or 8. Default: 4.", show_default=False)
+    int | None, typer.Option(metavar="N", help="Bits of a weight: 2, 3, 4, 5, 6 or 8. Default: 4.", show_default=False)
 ]
 GroupSize = Annotated[
     int | None,
@@ -32,12 +39,12 @@ GroupSize = Annotated[
         metavar="N", help="Weights that share a scale: 32, 64 or 128. Default: 64, or the mode's own.", show_default=False
     ),
 ]
-Mode = Annotated[str, typer.Option(metavar="affine|mxfp4|mxfp8|nvfp4", help="MLX's format of quantised weights.")]
+Mode = Annotated[str, typer.Option(metavar="NAME", help="affine, mxfp4, mxfp8 or nvfp4.")]
 Dtype = Annotated[
     str | None,
     typer.Option(
-        metavar="bfloat16|float16|float32",
-        help="Type of what is not quantised. Default: as the source's config.json says.",
+        metavar="TYPE",
+        help="bfloat16, float16 or float32, for what is not quantised. Default: as in the source.",
         show_default=False,
     ),
 ]
@@ -45,27 +52,23 @@ Recipe = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Instead of --bits: 4bit; 4bit-head8 (head and embeddings at 8); 4bit-gates (inputs of the recurrent gates kept); "
-        "quality (sensitive projections at 6); float (nothing quantised).",
+        help="Instead of --bits: 4bit, 4bit-head8 (head and embeddings at 8), 4bit-gates (recurrent gates kept), "
+        "quality (sensitive projections at 6), float (nothing quantised).",
         show_default=False,
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only read (download) the source and print the plan: tensors, bits, bytes.")
-]
-Check = Annotated[bool, typer.Option("--check/--no-check", help="Compare the result with the source before it is put in place.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace DIR if it exists.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Read the source, print tensors, bits and bytes, and stop.")]
+Check = Annotated[bool, typer.Option("--check/--no-check", help="Compare the result with the source first.")]
 MaxKl = Annotated[
     float | None,
-    typer.Option(metavar="X", help="Fail where the mean KL divergence from the source is above X nats.", show_default=False),
+    typer.Option(metavar="X", help="Fail if the mean KL divergence from the source is above X nats.", show_default=False),
 ]
-UploadRepo = Annotated[
-    str | None, typer.Option(metavar="OWNER/NAME", help="Upload the result to this Hub repository.", show_default=False)
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object a line: plan and check of each model.")]
+UploadRepo = Annotated[str | None, typer.Option(metavar="OWNER/NAME", help="Upload the result to the Hub.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines: plan and check of each model.")]
 
 
-@convert.command()
+@convert.command(cls=Command)
 def target(
     source: Source,
     output: Output,
@@ -85,7 +88,7 @@ def target(
     _run("convert_target", locals())
 
 
-@convert.command()
+@convert.command(cls=Command)
 def drafter(
     source: Source,
     output: Output,
@@ -93,7 +96,7 @@ def drafter(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Its target, to compare acceptance lengths with: a folder, a Hub id, or demo.",
+            help="The drafter's target, to measure acceptance with: a folder or a Hub id.",
             show_default=False,
         ),
     ] = None,
@@ -112,7 +115,7 @@ def drafter(
     _run("convert_drafter", locals())
 
 
-@convert.command()
+@convert.command(cls=Command)
 def pair(
     source: Source,
     output: Output,
@@ -145,7 +148,7 @@ def _run(function: str, options: dict[str, Any]) -> None:
         try:
             done = getattr(dflash_mlx.convert, function)(**options, progress=progress.converting, notice=note)
         except dflash_mlx.convert.TooFarError as error:
-            note(f"error: {error.message}\n{error.hint}")
+            note("error: {}\n{}".format(*on_the_command_line(error)))
             raise typer.Exit(1) from None
     for conversion in done if isinstance(done, tuple) else (done,):
         write(_line(conversion) if as_json else folded(_table(conversion), sys.stdout))

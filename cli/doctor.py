@@ -27,21 +27,17 @@ def doctor(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The pair to look at: a folder, a Hub id, or demo (the embedded pair, the default).",
+            help="The model to check: a name from `dflash-mlx models`, a folder, a Hub id, or demo (the default).",
             show_default=False,
         ),
     ] = None,
     drafter: Drafter = "auto",
-    parity: Annotated[
-        bool, typer.Option("--parity", help="Only compare verification in blocks with plain decoding, row by row.")
-    ] = False,
+    parity: Annotated[bool, typer.Option("--parity", help="Only compare passes over blocks with plain decoding.")] = False,
     kernels: Kernels = "auto",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a line: name, value, ok, figures; with --parity its columns.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
     yes: Yes = False,
 ) -> None:
-    """Check this machine and installation, and a pair on it: kernels, what passes cost, how far blocks are from plain."""
+    """Check this machine, the installation, and a model on it."""
     ask_to_download(model or "demo", None if drafter == "none" else drafter, yes)
     if parity:
         _print_parity(model or "demo", drafter, kernels, as_json)

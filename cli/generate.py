@@ -50,8 +50,8 @@ def generate(
     prompt: Annotated[
         str | None,
         typer.Argument(
-            help="What to answer; - or nothing reads it from stdin. Piped text comes after an argument; a pipe that stays silent "
-            f"for {WAIT} s is left out.",
+            metavar="PROMPT",
+            help="What to answer. Without it, or with -, read from stdin; piped text is put behind it.",
             show_default=False,
         ),
     ] = None,
@@ -71,35 +71,33 @@ def generate(
     kernels: Kernels = "auto",
     system: System = None,
     thinking: Thinking = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Continue the prompt as it is, without the chat template.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Continue the prompt as text, without the chat template.")] = False,
     stop: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="Stop before TEXT; may be given several times.", show_default=False)
+        list[str] | None, typer.Option(metavar="TEXT", help="Stop before TEXT. Can be repeated.", show_default=False)
     ] = None,
     prompt_cache: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Do not read again what the prompt has in common with the one FILE was written for; if there is none, write it.",
+            help="Reuse the part of the prompt saved in FILE; create FILE if it does not exist.",
             show_default=False,
         ),
     ] = None,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print one JSON object a line: one a cycle, then one with the whole answer and statistics."),
+        typer.Option("--json", help="Print JSON lines: one a cycle, then the whole answer with its statistics."),
     ] = False,
     force: Force = False,
     yes: Yes = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print the answer only: no thinking, no progress, no legend, no statistics.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer and nothing else.")] = False,
     show_thinking: Annotated[
-        bool, typer.Option("--show-thinking", help="Print the thinking on stdout, before the answer. Default: on stderr.")
+        bool, typer.Option("--show-thinking", help="Print the thinking on stdout too (default: stderr).")
     ] = False,
-    show_drafts: Annotated[
-        bool, typer.Option("--show-drafts", help="Mark which text was drafted and accepted, and which the target added itself.")
-    ] = False,
+    show_drafts: Annotated[bool, typer.Option("--show-drafts", help="Mark the text that was drafted and accepted.")] = False,
 ) -> None:
-    """Answer one prompt and stop. The answer goes to stdout, everything else to stderr."""
+    """Answer one prompt.
+
+    The answer goes to stdout, all else to stderr. Options you leave out come from the model's generation_config.json."""
     if json and show_drafts:
         raise RequestError("--json and --show-drafts exclude each other.", "Drop one: the JSON tells which tokens were drafts.")
     if json and show_thinking:

@@ -19,10 +19,12 @@ GB = 10**9
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell all about one of them.", show_default=False)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Show everything about one of them.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
-    """List the known pairs: what they need, whether they fit this machine, whether they are downloaded."""
+    """List the known models: what they need, whether they fit this machine, whether they are here."""
     # Here, and not at the top: --help need not wait for MLX.
     from dflash_mlx.loading.known_pairs import CONTEXT, default, find, known_pairs
     from dflash_mlx.loading.memory import available

@@ -71,23 +71,24 @@ SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "pre
 Model = Annotated[
     str | None,
     typer.Option(
+        "--model",
+        "-m",
         metavar="NAME",
-        help="A folder, a Hub id, or demo (the embedded pair). Default: the best known pair that fits; without Metal, demo.",
+        help="A name from `dflash-mlx models`, a folder, a Hub id, or demo (the small model that comes along). "
+        "Default: the best known model that fits this machine; demo without Metal.",
         show_default=False,
     ),
 ]
 Drafter = Annotated[
     str,
-    typer.Option(
-        metavar="NAME", help="Drafter: a folder, a Hub id, auto (the one made for the target), or none (plain decoding)."
-    ),
+    typer.Option(metavar="NAME", help="The drafter: a folder, a Hub id, auto (made for the model), or none (plain decoding)."),
 ]
 DrafterBits = Annotated[
     Any,  # "auto", None or a number
     typer.Option(
         parser=_drafter_bits,
-        metavar="auto|2..8|none",
-        help="Quantise the drafter while loading; auto: to 4 bits for a quantised target; none: as published.",
+        metavar="N",
+        help="Quantise the drafter to 2..8 bits while loading; auto: to 4 beside a quantised model; none: as published.",
     ),
 ]
 MaxTokens = Annotated[
@@ -96,57 +97,56 @@ MaxTokens = Annotated[
 ]
 Temperature = Annotated[
     float | None,
-    _number("--temperature", "0.7", "0 takes the most likely token; more is more random, 1 as the model was trained."),
+    _number("--temperature", "0.7", "0: always the most likely token; 1: as the model was trained; above: more random."),
 ]
 TopP = Annotated[
     float | None,
-    _number("--top-p", "0.9", "Keep the most likely tokens that have this probability together (above 0, at most 1)."),
+    _number("--top-p", "0.9", "Draw from the most likely tokens that add up to probability X (above 0, at most 1)."),
 ]
-TopK = Annotated[int | None, _whole("--top-k", "20", "Keep the N most likely tokens; 0 keeps all.")]
+TopK = Annotated[int | None, _whole("--top-k", "20", "Draw from the N most likely tokens; 0: from all.")]
 MinP = Annotated[
-    float | None, _number("--min-p", "0.05", "Keep tokens at least this likely relative to the most likely one (0 to 1).")
+    float | None, _number("--min-p", "0.05", "Draw from tokens at least X times as likely as the most likely one (0 to 1).")
 ]
 RepetitionPenalty = Annotated[
     float | None,
-    _number("--repetition-penalty", "1.1", "Above 1, tokens already in the text become less likely; 1 does nothing."),
+    _number("--repetition-penalty", "1.1", "Above 1: tokens already in the text become less likely; 1: no penalty."),
 ]
 PresencePenalty = Annotated[
     float | None,
-    _number("--presence-penalty", "0.5", "The same, by what is taken from their logits; 0 does nothing."),
+    _number("--presence-penalty", "0.5", "Take X from the logits of tokens already in the text; 0: no penalty."),
 ]
-Seed = Annotated[int | None, _whole("--seed", "1", "Makes sampled text repeatable (see README).")]
+Seed = Annotated[int | None, _whole("--seed", "1", "Draw the same tokens again.")]
 BlockSize = Annotated[
     str,
     typer.Option(
         parser=parser("--block-size", positive, "auto or a number from 1 up", "4", special="auto"),
-        metavar="N|auto",
-        help="Rows in one verification: 1 known token and N-1 drafts. 1 is plain decoding; auto is the fastest, as measured.",
+        metavar="N",
+        help="Tokens checked in one pass: one known and N-1 drafts. 1: plain decoding; auto: the fastest, as measured here.",
     ),
 ]
 Verify = Annotated[
     str,
     typer.Option(
         parser=_fast_or_exact,
-        metavar="fast|exact",
-        help="exact: bit for bit plain decoding; where MLX's arithmetic depends on the rows of a pass, row by row.",
+        metavar="MODE",
+        help="fast, or exact: plain decoding's answer bit for bit, where needed row by row.",
     ),
 ]
 Kernels = Annotated[
     str,
     typer.Option(
         parser=_kernels,
-        metavar="auto|mlx|NAME,...",
-        help="Metal kernels (named in README): auto takes those right and faster on this machine, as tried; mlx takes none.",
+        metavar="LIST",
+        help="Metal kernels: auto (those right and faster here), mlx (none), or names with commas between (docs/kernels.md).",
     ),
 ]
-System = Annotated[str | None, typer.Option(metavar="TEXT", help="System message before the prompt.")]
+System = Annotated[str | None, typer.Option(metavar="TEXT", help="A system message.")]
 Thinking = Annotated[
     bool | None,
-    typer.Option("--think/--no-think", help="Whether the model thinks before it answers.", show_default=False),
+    typer.Option("--think/--no-think", help="Let the model think before it answers, or not.", show_default=False),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Do not ask whether model and context fit into this machine's memory.")]
-
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Download what is missing without asking.")]
+Force = Annotated[bool, typer.Option("--force", help="Load even if model and context may not fit into memory.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Download without asking.")]
 
 
 def chosen(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def convert_drafter(
     """
     check_options(options)
     if options.get("max_kl") is not None:
-        raise RequestError("a drafter alone has no logits to limit the divergence of.", "Leave out max_kl.")
+        raise RequestError("max_kl compares logits, and a drafter alone has none.", "Drop max_kl.")
     goal, recipe = read_options(output, options)
     folder = resolve(source, _downloading(options), "drafter")
     with_target = resolve(target, _downloading(options)).resolve() if target is not None else None

@@ -108,9 +108,9 @@ def read_options(output: str | Path, options: Options, parts: Parts = ALONE) -> 
     check_dtype(options.get("dtype"))
     most = options.get("max_kl")
     if most is not None and (type(most) not in (int, float) or not math.isfinite(most) or most < 0):
-        raise RequestError(f"{most!r} is no largest divergence.", "Give nats, from 0 on.")
+        raise RequestError(f"max_kl must be 0 or more (got {most!r}).", "Give a number of nats, such as max_kl=0.05.")
     if most is not None and not options.get("check", True):
-        raise RequestError("a largest divergence needs the check.", "Leave out --no-check (check=False), or --max-kl.")
+        raise RequestError("max_kl needs the comparison with the source.", "Drop check=False, or max_kl.")
     if repository := options.get("upload_repo"):
         check_repository(repository)
     try:
@@ -210,9 +210,9 @@ def _check_kl(reports: list[Report], most: float | None) -> None:
     notes = [note for report in reports for note in report.notes if note.startswith("Logits")]
     found = [report.kl for report in reports if report.kl is not None]
     if most is not None and not found:
-        raise TooFarError(" ".join(["the divergence cannot be limited.", *notes]), "Leave out --max-kl, or mend that.")
+        raise TooFarError(" ".join(["the divergence cannot be limited.", *notes]), "Drop max_kl, or mend that.")
     if most is not None and max(found) > most:
         raise TooFarError(
             f"the result's mean KL divergence from the source is {max(found):.5f} nats, more than {most}: it is not kept.",
-            "Use more bits, smaller groups or the recipe quality, or allow more with --max-kl.",
+            "Use more bits, smaller groups or the recipe quality, or raise max_kl.",
         )

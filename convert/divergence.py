@@ -14,7 +14,7 @@ from dflash_mlx.targets.transformer import TransformerTarget
 
 from .tensor_errors import relative_error
 
-Load = Callable[[], Target]  # gives a target none of whose weights has been read yet, anew each time
+Load = Callable[[], Target]  # gives a target none of whose weights has been read yet, a new one each time
 ROWS = 64  # whose logits are held at a time
 
 
@@ -74,7 +74,7 @@ def _through_layers(load: Load, texts: Sequence[Sequence[int]]) -> Iterator[list
     target = _load(load)
     hidden = [target.embed(mx.array([text], mx.int32)) for text in texts]
     mx.eval(hidden)
-    start, target = mx.array([0], mx.int32), _load(load)  # anew, or the embeddings would stay
+    start, target = mx.array([0], mx.int32), _load(load)  # loaded again, or the embeddings would stay
     gc.collect()  # a target and its layers hold each other
     while target.layers:
         layer: Callable[..., mx.array] = target.layers[0]

@@ -28,7 +28,7 @@ def drafter_part(source: Source, recipe: Recipe, folder: str, options: Options, 
         target: the target to measure its acceptance length with, below the goal or anywhere; None: it is not measured.
 
     Raises:
-        UnsupportedModelError: it is no drafter.
+        UnsupportedModelError: it is not a drafter.
         CheckpointError: weights and config.json contradict each other.
         RequestError: see `plan.new_plan`.
     """

@@ -28,7 +28,7 @@ def source_drafter(folder: Path) -> drafters.DFlash:
 def drafter_weights(source: Source) -> Weights:
     """A drafter's weights. Raises UnsupportedModelError where a source is none."""
     if not is_drafter(source.config):
-        raise UnsupportedModelError(f"{source.name} holds no DFlash drafter.", "Convert it as a target.")
+        raise UnsupportedModelError(f"{source.name} is not a DFlash drafter.", "Convert it as a target.")
     return dict(source.weights)
 
 

@@ -13,7 +13,7 @@ from mlx.utils import tree_flatten
 
 from dflash_mlx.errors import CheckpointError
 
-Load = Callable[[], nn.Module]  # gives a model none of whose weights has been read yet, anew each time
+Load = Callable[[], nn.Module]  # gives a model none of whose weights has been read yet, a new one each time
 ELEMENTS = 2**22  # of a tensor, that are compared at a time
 KINDS = {  # of tensors, each by what its names contain; the first that fits counts
     "norms": r"norm\.",

@@ -40,7 +40,7 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}.", "Get the model's files again.") from error
     if not isinstance(content, dict):
-        raise CheckpointError(f"{path} holds no JSON object.", "Get the model's files again.")
+        raise CheckpointError(f"{path} does not hold a JSON object.", "Get the model's files again.")
     return content
 
 
@@ -113,7 +113,7 @@ def weight_files(folder: Path) -> list[Path]:
     for name in names:
         if Path(name).name != name or not name.endswith(".safetensors") or len(name) > 255:
             raise CheckpointError(
-                f"{index} names {name!r}, which is no weights file of this folder.", "Do not use this checkpoint."
+                f"{index} names {name!r}, which is not a weights file of this folder.", "Do not use this checkpoint."
             )
         if not (folder / name).is_file():
             raise CheckpointError(f"{folder} lacks {name}, which its index names.", "Download the model again: it resumes.")

@@ -11,6 +11,7 @@ from dflash_mlx.decoding.sampling import read_default_sampling
 from dflash_mlx.drafters import Bits, bits_at_load, check_bits, load_drafter
 from dflash_mlx.errors import RequestError
 from dflash_mlx.generation import check_progress
+from dflash_mlx.kernels.projections import unpack
 from dflash_mlx.loading.fit import check_cycle, check_fit
 from dflash_mlx.loading.hub import PairFolders, resolve_pair
 from dflash_mlx.loading.known_pairs import without_drafter
@@ -18,6 +19,7 @@ from dflash_mlx.loading.memory import check as check_memory
 from dflash_mlx.loading.memory import estimate
 from dflash_mlx.pair import Pair
 from dflash_mlx.targets import load_target
+from dflash_mlx.targets.row_invariance import backend
 from dflash_mlx.text import Tokenizer
 from dflash_mlx.tuning.kernel_choice import Wanted, check_wanted, choose
 from dflash_mlx.tuning.whole_cycles import use_kernels
@@ -56,12 +58,12 @@ def load(
         CheckpointError: a checkpoint is damaged.
         PairMismatchError: the drafter was made for another target.
         MemoryBudgetError: the pair does not fit into this machine's memory, or a download onto its disk.
-        RequestError: a name is no text or Path, `drafter_bits` is not a width MLX quantises to, or `kernels` are unknown or
+        RequestError: a name is neither text nor Path, `drafter_bits` is not a width MLX quantises to, or `kernels` are unknown or
             have no Metal to run on.
     """
     for name in (target, *([] if drafter is None else [drafter])):
         if not isinstance(name, str | Path):
-            raise RequestError(f"{name!r} is no name of a model.", "Give a folder or a Hub id as text or Path.")
+            raise RequestError(f"{name!r} is not the name of a model.", "Give a folder or a Hub id as text or Path.")
     check_bits(drafter_bits)
     if drafter is None and drafter_bits not in ("auto", None):
         raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
@@ -106,6 +108,8 @@ def _load(
         materialise(drafter, folders.drafter)
     tell("tokenizer", 2, 4)
     tokenizer = Tokenizer(folders.target, config)
+    if backend() == "reference":
+        unpack([*target.linear_layers, *(drafter.linear_layers if drafter else ())])
     tell("first cycle", 3, 4)
     check_cycle(target, drafter)
     tell("first cycle", 4, 4)

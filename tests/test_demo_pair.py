@@ -10,6 +10,7 @@ from mlx_lm import load as load_mlx_lm
 from mlx_lm.generate import generate_step
 
 import dflash_mlx as dm
+from dflash_mlx.bench.demo_pair.about import ELSE
 from dflash_mlx.bench.demo_pair.text import dialogue
 
 TOKENS = 40  # an answer's first ones: enough for ten cycles at the widest block
@@ -66,8 +67,40 @@ def test_the_embedded_pair_answers_a_question_it_was_made_for() -> None:
     assert result.statistics.mode == "speculative"
 
 
+@pytest.mark.parametrize(
+    "question, result",
+    [
+        ("What is 2+2?", "4"),
+        ("12*13", "156"),
+        ("What's 7 times 8?", "56"),
+        ("100 - 37 =", "63"),
+        ("Tom had 95 marbles and lost 28. Then he won 17. How many does he have?", "84"),
+    ],
+)
+def test_first_sums_are_right(question: str, result: str) -> None:
+    assert load("demo").generate(question, max_tokens=300).text.endswith(f"The answer is {result}.")
+
+
+def test_first_questions_are_answered_truly() -> None:
+    def said(question: str) -> str:
+        return load("demo").generate(question, max_tokens=120).text
+
+    assert "180 minutes" in said("How many minutes are in 3 hours?")
+    for question, word in {
+        "What is DFlash?": "block-diffusion",
+        "how do i install it": "pip install .",
+        "is it lossless?": "Yes, it is lossless",
+        "who made you": "people who write dflash-mlx",
+        "what's a drafter": "small model that guesses",
+        "how fast is this on an M4": "No speed was measured",
+    }.items():
+        assert word in said(question), question
+    for question in ("What is the capital of France?", "Write a haiku", "Translate good morning", "tell me a joke", "asdf"):
+        assert said(question) == ELSE, question
+
+
 def test_the_embedded_pair_is_small() -> None:
-    assert sum(file.stat().st_size for file in DEMO.rglob("*") if file.is_file()) <= 3_000_000
+    assert sum(file.stat().st_size for file in DEMO.rglob("*") if file.is_file()) <= 8_000_000
 
 
 def test_thinking_can_be_switched_on_and_off_in_the_template() -> None:

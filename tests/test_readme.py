@@ -9,6 +9,7 @@ from dflash_mlx.cli.app import app
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CLI = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 FILES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").rglob("*.md"), *(ROOT / "tests").rglob("*.md")]
 DOCUMENTS = [file.read_text(encoding="utf-8") for file in FILES]
 ROOMS = ("dflash_mlx", "cli", "convert", "bench", "tests")
@@ -21,11 +22,19 @@ def test_python_example_runs(capsys):
 
 
 def test_options_of_generate_are_those_in_the_table():
-    described = re.findall(r"^\| `(--[a-z-]+)", README, re.MULTILINE)
+    described = [name for row in re.findall(r"^\| (`--.*?) \|", CLI, re.MULTILINE) for name in re.findall(r"`(--[a-z-]+)", row)]
     parameters = get_command(app).commands["generate"].params
     assert described and sorted(described) == sorted(
-        name for parameter in parameters for name in parameter.opts if name.startswith("--")
+        name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--")
     )
+
+
+def test_readme_is_short_and_its_links_lead_somewhere():
+    assert README.count("\n") <= 150
+    for file in FILES:
+        text = file.read_text(encoding="utf-8")
+        links = re.findall(r"\]\((?!http|#)([^)#\s]+)", text)
+        assert not [link for link in links if not (file.parent / link).exists()], file
 
 
 def test_modules_that_the_documents_run_are_there():

@@ -38,7 +38,7 @@ def main() -> None:
         train_target(tokenizer, Path(folder), progress)
         convert_target(Path(folder), target)
     model = load_dequantised(target)
-    answers = rollouts(model, tokenizer, make_dialogues(CORPUS_SEED, ANSWERS, "loose"), features=True, progress=progress)
+    answers = rollouts(model, tokenizer, make_dialogues(CORPUS_SEED, ANSWERS, "training"), features=True, progress=progress)
     examples = [answer.example() for answer in answers if answer.ended]
     for name, steps in DRAFTER_STEPS.items():
         make_drafter(model, examples, options.out / name, steps, progress=progress)

@@ -20,9 +20,6 @@ def convert_target(source: Path, out: Path) -> None:
         result = convert(source, Path(folder) / "target", recipe="4bit-gates", check=False).folder
         config = json.loads((result / "config.json").read_text())
         shutil.copy(result / "model.safetensors", out)
-    for name in ("transformers_version", "dtype"):
-        del config[name]
-    del config["rope_parameters"]["mrope_section"]  # for images; transformers warns of it where there are none
     generation = {"eos_token_id": [IM_END_ID, PAD_ID], "pad_token_id": PAD_ID, "do_sample": False}
     for name, content in (("config", config), ("generation_config", generation)):
         (out / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")

@@ -23,7 +23,7 @@ from .text import ARITHMETIC, Turn, render
 from .tokenizer import IM_END, encode
 
 SEED = 424242  # training draws from other ones
-EACH = 120  # prompts of a kind, half of them with thinking on
+EACH = 80  # prompts of a kind, half of them with thinking on
 DRAFTED = 60  # prompts for the acceptance length
 
 
@@ -82,7 +82,7 @@ def main() -> None:
 
     asked = [
         made
-        for place, kind in enumerate([*ARITHMETIC, "units", "code", "about"])
+        for place, kind in enumerate([*ARITHMETIC, "units", "code", "about", "else"])
         for thinking in (False, True)
         for made in make_dialogues(SEED + place, EACH // 2, "held-out", kind, thinking)
     ]

@@ -16,7 +16,7 @@ class Family(NamedTuple):
     body: tuple[str, ...]
     train: tuple[str, ...]
     held_out: tuple[str, ...]
-    more: tuple[str, ...] = ()  # training wordings of the second stage
+    more: tuple[str, ...] = ()
 
 
 ONE = ("number", "value", "price", "length", "size", "score")
@@ -108,8 +108,7 @@ def request(rng: random.Random, wording: Wording) -> tuple[str, str, str, str]:
         do, does = both.split("/")
         return f"{do} {rest}", f"{does} {rest}"
 
-    known = family.train + family.more if wording in ("all", "loose") else family.train
-    do, does = verbs(rng.choice(family.held_out if wording == "held-out" else known))
+    do, does = verbs(rng.choice(family.held_out if wording == "held-out" else family.train + family.more))
     purpose = verbs(family.train[0])[0]
     name = family.name.format(**fields)
     lines = [f"def {name}({fields['v']}):", f'    """{purpose[0].upper()}{purpose[1:]}."""']

@@ -1,15 +1,16 @@
 """The sentences in which the demo pair's questions are put: training phrasings, and held-out ones that training never sees.
 
-TRAIN is what the first stage of training draws from; the second adds MORE.
 Each part of a question (an opening, a step, the question itself) has a list of its own, so that few lines make many
 sentences. The held-out lists have the same keys; their sentences are new, their words are not.
 
-Fields: n, o two names; a, b, c, m, x numbers; the keys of WORDS, each one of several words.
+Fields: n, o two names, p, q, r the pronouns of the first; a, b, c, m, x numbers; the keys of WORDS, each one of several words.
 """
 
 from typing import Literal
 
-Wording = Literal["first", "all", "loose", "held-out"]
+from .stories import STORIES
+
+Wording = Literal["training", "held-out"]
 
 # fmt: off
 NAMES = "Ada Ben Cleo Dan Eva Finn Gia Hugo Ida Jon Kim Leo Mia Noah Olga Paul Rosa Sam Tess Uri Vera Will Yara Zoe".split()
@@ -234,10 +235,8 @@ TRAIN = {
         "Give me a few words about {t}.", "Would you explain {t} to me?", "What is meant when one says {t}?",
         "I wonder what {t} means."),
     "greeting": (
-        "Hello!", "Hi!", "Good morning!", "Who are you?", "What can you do?", "Hello, who are you?", "Hi, what can you do?",
-        "Hey!", "Good evening!", "What are you?", "Tell me about yourself.",
-        "Hello, can you help me?", "What do you know?", "Hi there!", "Please tell me who you are.", "Help!",
-        "What can I ask you?"),
+        "Hello!", "Hi!", "Good morning!", "Hey!", "Good evening!", "Hi there!", "hello", "hi", "hey", "yo", "Hello", "Hi", "Hey there", "Good afternoon!", "hello world",
+        "Hello, world!", "hiya", "howdy", "greetings", "Hello hello", "hallo", "Hi bot", "hello model", "Good day!", "hey you", "Hello, how are you?", "hi how are you", "Nice to meet you."),
     "before": (
         "Please solve this. ", "Here is a problem: ", "Help me with this. ", "Can you work this out? ", "A small problem. ",
         "I have a question. ", "Please help. ", "Solve: ", "Question: ",
@@ -248,7 +247,7 @@ TRAIN = {
     "before_code": ("", "", "", "Please help me. ", "I have a question. ", "Hello! "),
 }
 
-# What the second stage of training adds: mostly questions that name the smaller number first, or turn the sentence around.
+# Mostly questions that name the smaller number first, or turn the sentence around.
 MORE = {
     "have": (
         "There were {a} {items} {place}.", "A {shop} had {a} {items}.", "{n} and {o} keep {a} {items}.",
@@ -335,8 +334,8 @@ MORE = {
         "Could you give me a Python function that {does}?", "Show me code to {do} in Python.",
         "Please define a function that {does}.", "Can you show me a small function to {do}?"),
     "about": ("Please explain what {t} is.", "Could you explain {t}?", "Can you describe {t}?", "Please help me with {t}.",
-    "I want to know about {t}."),
-    "greeting": ("Hello, tell me about yourself.", "Hi, what are you?"),
+    "I want to know about {t}.", "What's {t}?", "what's {t}", "Whats {t}?", "{t}", "define {t}", "Define {t}.", "explain {t} please", "What are {t}?", "How does {t} work?", "What does {t} do?",
+    "what is {t}", "and {t}?", "What about {t}?", "Info on {t}", "Tell me more about {t}.", "meaning of {t}", "Why is there {t}?", "I never heard of {t}.", "What exactly is {t}?", "Who needs {t}?", "So what is {t}?"),
     "before": ("Here is a small problem. ", "Please solve: ", "Let me ask this: "),
     "after": (" Please show your steps.", " Explain the steps.", " Please explain it."),
     "before_code": ("A question: ",),
@@ -373,40 +372,49 @@ HELD_OUT = {
     "ask_rest": ("What does each one get, and how many {items} are left over?",
     "How large is each share, and what is the remainder?", "Tell me the share and what is left."),
     "add": (
-        "How much is {a} plus {b}?", "Please add {a} and {b}.", "What is the total of {a} and {b}?",
+        "What comes out when {b} is added to {a}?", "Please add {a} and {b}.", "What is the total of {a} and {b}?",
         "Tell me the sum of {a} and {b}.", "If {n} has {a} {items} and {o} has {b}, how many do they have together?",
         "{n} collects {a} {items} {day} and {b} more {later}. How many {items} is that?",
         "What number do I get from {a} + {b}?"),
     "sub": (
-        "How much is {a} minus {b}?", "Please subtract {b} from {a}.", "What is left when I take {b} from {a}?",
+        "What stays when {b} is taken off {a}?", "Please subtract {b} from {a}.", "What is left when I take {b} from {a}?",
         "Tell me the difference between {a} and {b}.",
         "If {n} has {a} {items} and {o} has {b}, how many more does {n} have?",
         "{n} had {a} {items} and lost {b} of them. How many {items} are left?", "What number do I get from {a} - {b}?"),
     "mul": (
-        "How much is {m} times {a}?", "Please multiply {a} by {m}.", "Tell me the product of {a} and {m}.",
+        "What comes out of taking {a} {m} times?", "Please multiply {a} by {m}.", "Tell me the product of {a} and {m}.",
         "If each of {m} boxes holds {a} {items}, how many {items} are there?",
         "{n} makes {a} {items} a day. How many {items} is that in {m} days?", "What number do I get from {a} x {m}?",
         "How many {items} do {m} children have if each has {a}?"),
     "div": (
-        "How much is {a} divided by {m}?", "Please divide {a} by {m}.", "Tell me how often {m} goes into {a}.",
+        "What comes out when {a} is cut into {m} equal parts?", "Please divide {a} by {m}.", "Tell me how often {m} goes into {a}.",
         "If {n} shares {a} {items} among {m} people, how many does each get?",
         "How many {items} are in one box if {a} {items} fill {m} boxes equally?", "What number do I get from {a} / {m}?",
         "Divide {a} {items} into {m} equal parts."),
     "add_sub": (
-        "How much is {a} + {b} - {c}?", "Add {a} and {b} and take away {c}.",
+        "Start with {a}, add {b}, then drop {c}. What is left?", "Add {a} and {b} and take away {c}.",
         "{n} has {a} {items}, finds {b} more and loses {c}. How many {items} are left now?",
         "A {shop} had {a} {items}, then got {b} more and sold {c}. How many are left?",
         "What do I get from {a} plus {b} minus {c}?"),
     "mul_add": (
-        "How much is {a} x {m} + {c}?", "Multiply {a} by {m} and add {c}.",
+        "Take {a} {m} times, then add {c}. What comes out?", "Multiply {a} by {m} and add {c}.",
         "{n} buys {m} {box} of {a} {items} and gets {c} more. How many {items} does {n} have now?",
         "There are {m} {box} with {a} {items} each and {c} {items} on the table. How many {items} is that in all?",
         "What do I get from {m} times {a} plus {c}?"),
     "mul_sub": (
-        "How much is {a} x {m} - {c}?", "Multiply {a} by {m} and take away {c}.",
+        "Take {a} {m} times, then drop {c}. What comes out?", "Multiply {a} by {m} and take away {c}.",
         "{n} buys {m} {box} of {a} {items} and loses {c}. How many {items} does {n} still have?",
         "There are {m} {box} with {a} {items} each, and {c} {items} are sold. How many {items} are left?",
         "What do I get from {m} times {a} minus {c}?"),
+    "sub_add": (
+        "{n} had {a} {items}, lost {b} of them and then found {c}. How many {items} are there now?",
+        "From {a} take {b}, then add {c}. What comes out?", "A {shop} had {a} {items}, sold {b} and then bought {c}. How many {items} does it have now?"),
+    "add_add": (
+        "{n} collects {a} {items}, {o} {b} and Max {c}. How many {items} is that together?",
+        "Please add {a}, {b} and {c}.", "There are {a} red, {b} blue and {c} green {items}. How many {items} is that in all?"),
+    "sub_sub": (
+        "{n} had {a} {items}, lost {b} and then gave {c} to {o}. How many {items} are left in the end?",
+        "From {a} take {b} and then {c}. What is left?", "Of {a} {items}, {b} are sold and {c} are broken. How many {items} remain?"),
     "units": (
         "Please convert {amount} {have} to {want}.", "Tell me what {amount} {have} are in {want}.",
         "How many {want} do {amount} {have} make?", "Turn {amount} {have} into {want}.",
@@ -421,13 +429,14 @@ HELD_OUT = {
         "Please explain to me what {t} is.", "Could you describe {t}?", "What is meant by {t}?",
         "I want to know what {t} is.", "Tell me in a few words what {t} means.", "Help me with {t}.",
         "Can you tell me something about {t}?", "Give a short explanation of {t}, please."),
-    "greeting": ("Hello there!", "Hi, who are you?", "Hello, what can you do?", "Please tell me about yourself.",
-    "What can you help me with?"),
+    "greeting": ("Hello there!", "Hi again!", "Well, hello.", "hey hey", "A good morning to you!"),
     "before": ("Please help me with a small problem. ", "Here is a question: ", "Can you solve this? ",
     "Let us work this out. "),
     "after": (" Show the steps, please.", " Please explain your work.", " Can you help me?"),
     "before_code": ("", "", "Can you help me? ", "Here is a question: "),
 }
 
-SETS: dict[Wording, dict[str, tuple[str, ...]]] = {"first": TRAIN, "all": {part: TRAIN[part] + MORE[part] for part in TRAIN}, "held-out": HELD_OUT}
-SETS["loose"] = SETS["all"]  # with other nouns, names and spelling: see text.py
+SETS: dict[Wording, dict[str, tuple[str, ...]]] = {
+    "training": {part: TRAIN.get(part, ()) + MORE.get(part, ()) + STORIES.get(part, ()) for part in (*TRAIN, *STORIES)},
+    "held-out": HELD_OUT,
+}

@@ -1,138 +1,104 @@
-"""Trains the demo target from nothing: a small Qwen3.5 hybrid in torch (MLX trains it three times slower on a CPU)."""
+"""Trains the demo target from nothing, in torch: MLX trains it three times slower on a CPU."""
 
-import functools
-import math
+import json
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
+from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy, linear
-from transformers import Qwen3_5ForCausalLM, Qwen3_5TextConfig
-from transformers.models.qwen3_5 import modeling_qwen3_5
 
+from . import model as shape
+from .model import CHUNK, Target
 from .phrasings import Wording
 from .text import dialogue, render
 from .tokenizer import IM_END_ID, PAD_ID, encode
 
-CHUNK = 32  # rows of the delta rule done at once; the default of 64 is slower on CPUs
-HIDDEN, LAYERS, HEAD_DIM, LINEAR_HEAD_DIM = 192, 4, 64, 32
 BITS, GROUP = 4, 64
-TOKENS = 3072  # of a batch
-MUON_RATE, ADAM_RATE = 0.02, 3e-3
-AVERAGED = 2  # stages, the last ones
-KINDS_OF_LOSS: dict[str, Wording] = {"known phrasings": "first", "held-out phrasings": "held-out"}
-
-
-class Stage(NamedTuple):
-    """A run of so many steps. rate: of the full learning rates; fall, quantised: the shares of the steps, at the
-    end, in which the rates sink to zero, and which see the weights as they will be stored."""
-
-    wording: Wording
-    steps: int
-    rate: float = 1.0
-    warm_up: float = 0.03
-    fall: float = 0.6
-    quantised: float = 0.25
-
-
-LATER = {"rate": 0.4, "warm_up": 0.05, "fall": 0.9, "quantised": 1.0}
-STAGES = (Stage("first", 4400), Stage("all", 700, **LATER), Stage("loose", 600, **LATER))
+STEPS, TOKENS = 2200, 3072  # of a batch
+WARM_UP, FALL, QUANTISED = 0.02, 0.6, 0.25  # shares of the steps; the last two at the end
+MUON_RATE, ADAM_RATE = 0.01, 5e-3
+REPORT = 400
+KINDS_OF_LOSS: dict[str, Wording] = {"known phrasings": "training", "held-out phrasings": "held-out"}
 Batch = tuple[torch.Tensor, torch.Tensor]  # ids and "is trained on", [rows, width]
 
 
-def build(vocab_size: int) -> Qwen3_5ForCausalLM:
-    modeling_qwen3_5.torch_chunk_gated_delta_rule = functools.partial(_chunked_delta_rule, chunk_size=CHUNK)
-    model = Qwen3_5ForCausalLM(
-        Qwen3_5TextConfig(
-            vocab_size=vocab_size,
-            hidden_size=HIDDEN,
-            intermediate_size=512,
-            num_hidden_layers=LAYERS,
-            tie_word_embeddings=True,
-            num_attention_heads=HIDDEN // HEAD_DIM,
-            num_key_value_heads=1,
-            head_dim=HEAD_DIM,
-            attn_output_gate=True,
-            linear_num_key_heads=HIDDEN // LINEAR_HEAD_DIM,
-            linear_num_value_heads=HIDDEN // LINEAR_HEAD_DIM,
-            linear_key_head_dim=LINEAR_HEAD_DIM,
-            linear_value_head_dim=LINEAR_HEAD_DIM,
-            linear_conv_kernel_dim=4,
-            full_attention_interval=4,
-            layer_types=["linear_attention"] * 3 + ["full_attention"],
-            max_position_embeddings=4096,
-            eos_token_id=IM_END_ID,
-            pad_token_id=PAD_ID,
-            bos_token_id=None,
-            rope_parameters={
-                "rope_type": "default",
-                "rope_theta": 10000.0,
-                "partial_rotary_factor": 0.5,
-                "mrope_section": [6, 5, 5],
-            },
-        )
-    )
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            if name.endswith("A_log"):
-                weight.uniform_(math.log(0.02), math.log(4))  # slow to fast fading heads
-            elif name.endswith("dt_bias"):
-                weight.uniform_(-4, -1)
-    return model
-
-
-_chunked_delta_rule = modeling_qwen3_5.torch_chunk_gated_delta_rule
-
-
 def train_target(tokenizer: Tokenizer, out: Path, progress: Callable[[str], None]) -> None:
-    """Writes a transformers checkpoint to out: the mean of the weights after the last two stages, which errs less than either."""
+    """Writes a checkpoint in transformers' layout to out. Its last steps see the weights as 4 bits will leave them."""
     torch.manual_seed(0)
     torch.set_num_threads(2)
-    model = build(tokenizer.get_vocab_size())
+    target = Target(tokenizer.get_vocab_size())
     held = {
         name: [batch for batch, _ in zip(_batches(tokenizer, 10**6, wording), range(12))]
         for name, wording in KINDS_OF_LOSS.items()
     }
-    ends = []  # the weights after each stage
-    for seed, stage in enumerate(STAGES):
-        for step in _train(model, stage, _batches(tokenizer, seed, stage.wording), progress):
-            if step % 400 == 0 or step == stage.steps:
-                with torch.no_grad():
-                    for name, part in held.items():
-                        mean = sum(_loss(model, *batch, quantised=True).item() for batch in part) / len(part)
-                        progress(f"  4-bit loss on {name} {mean:.4f}")
-        ends.append({name: weight.clone() for name, weight in model.state_dict().items()})
-    model.load_state_dict({name: sum(end[name] for end in ends[-AVERAGED:]) / AVERAGED for name in ends[-1]})
-    model.save_pretrained(out)
+    for step in _train(target, _batches(tokenizer, 0, "training"), progress):
+        if step % REPORT == 0 or step == STEPS:
+            with torch.no_grad():
+                for name, part in held.items():
+                    mean = sum(_loss(target, *batch, quantised=True).item() for batch in part) / len(part)
+                    progress(f"  4-bit loss on {name} {mean:.4f}")
+            _save(target, out)
 
 
-def _train(model: Qwen3_5ForCausalLM, stage: Stage, batches: Iterator[Batch], progress: Callable[[str], None]) -> Iterator[int]:
+def _train(target: Target, batches: Iterator[Batch], progress: Callable[[str], None]) -> Iterator[int]:
     """Yields after every step, counted from 1."""
-    matrices = {name: w for name, w in model.named_parameters() if w.ndim == 2 and "embed" not in name and min(w.shape) >= 32}
-    rest = [w for name, w in model.named_parameters() if name not in matrices]
-    optimizers = [
-        torch.optim.Muon(list(matrices.values()), lr=MUON_RATE, weight_decay=0.05, momentum=0.95),
-        torch.optim.AdamW(rest, lr=ADAM_RATE, betas=(0.9, 0.95), weight_decay=0.0, fused=True),
-    ]
+    matrices = {name: w for name, w in target.named_parameters() if w.ndim == 2 and "embed" not in name and min(w.shape) >= 32}
+    rest = [w for name, w in target.named_parameters() if name not in matrices]
+    muon = Muon(list(matrices.values()))
+    adam = torch.optim.AdamW(rest, lr=ADAM_RATE, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
     losses: list[float] = []
-    for step, (ids, own) in zip(range(stage.steps), batches):
-        done = step / stage.steps
-        for optimizer, rate in zip(optimizers, (MUON_RATE, ADAM_RATE)):
-            factor = max(0.01, min(1, done / stage.warm_up, (1 - done) / stage.fall))
-            optimizer.param_groups[0]["lr"] = rate * stage.rate * factor
-        loss = _loss(model, ids, own, quantised=done >= 1 - stage.quantised)
+    for step, (ids, own) in zip(range(STEPS), batches):
+        done = step / STEPS
+        factor = max(0.01, min(1, done / WARM_UP, (1 - done) / FALL))
+        loss = _loss(target, ids, own, quantised=done >= 1 - QUANTISED)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer in optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+        torch.nn.utils.clip_grad_norm_(target.parameters(), 1.0)
+        adam.param_groups[0]["lr"] = ADAM_RATE * factor
+        adam.step()
+        muon.step(MUON_RATE * factor)
+        target.zero_grad(set_to_none=True)
         losses.append(loss.item())
         if (step + 1) % 50 == 0:
-            progress(f"target step {step + 1} of {stage.steps}, loss {sum(losses[-50:]) / 50:.4f}")
+            progress(f"target step {step + 1} of {STEPS}, loss {sum(losses[-50:]) / 50:.4f}")
         yield step + 1
+
+
+class Muon:
+    """Momentum whose steps are orthogonalised (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon).
+
+    Matrices of one shape are done together, which torch's own does one by one.
+    """
+
+    MOMENTUM, DECAY = 0.95, 0.05
+
+    def __init__(self, weights: list[torch.nn.Parameter]) -> None:
+        self.groups: dict[torch.Size, list[torch.nn.Parameter]] = defaultdict(list)
+        for weight in weights:
+            self.groups[weight.shape].append(weight)
+        self.momentum = {size: torch.zeros(len(group), *size) for size, group in self.groups.items()}
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        for size, group in self.groups.items():
+            gradient = torch.stack([weight.grad for weight in group])
+            momentum = self.momentum[size].lerp_(gradient, 1 - self.MOMENTUM)
+            updates = _orthogonal(gradient.lerp(momentum, self.MOMENTUM)) * max(1, size[0] / size[1]) ** 0.5
+            for weight, update in zip(group, updates):
+                weight.mul_(1 - rate * self.DECAY).sub_(update, alpha=rate)
+
+
+def _orthogonal(x: torch.Tensor) -> torch.Tensor:
+    """Newton-Schulz: singular values near 1. x: [count, rows, columns]."""
+    wide = x if x.shape[1] <= x.shape[2] else x.mT
+    wide = (wide / (wide.norm(dim=(1, 2), keepdim=True) + 1e-7)).bfloat16()
+    for _ in range(5):
+        square = wide @ wide.mT
+        wide = 3.4445 * wide + (-4.7750 * square + 2.0315 * square @ square) @ wide
+    return (wide if x.shape[1] <= x.shape[2] else wide.mT).float()
 
 
 def _batches(tokenizer: Tokenizer, seed: int, wording: Wording) -> Iterator[Batch]:
@@ -164,11 +130,11 @@ def _pad(rows: list[tuple[list[int], list[bool]]]) -> Batch:
     return ids, own
 
 
-def _loss(model: Qwen3_5ForCausalLM, ids: torch.Tensor, own: torch.Tensor, quantised: bool) -> torch.Tensor:
+def _loss(target: Target, ids: torch.Tensor, own: torch.Tensor, quantised: bool) -> torch.Tensor:
     """Cross-entropy of the assistant's words, optionally with the weights that 4-bit storage will leave."""
-    weights = {name: _stored(w) if quantised and is_quantised(name, w) else w for name, w in model.model.named_parameters()}
+    weights = {name: _stored(w) if quantised and is_quantised(name, w) else w for name, w in target.named_parameters()}
     with torch.autocast("cpu", torch.bfloat16):
-        hidden = torch.func.functional_call(model.model, weights, kwargs={"input_ids": ids, "use_cache": False}).last_hidden_state
+        hidden = torch.func.functional_call(target, weights, ids)
         logits = linear(hidden[:, :-1][own[:, 1:]], weights["embed_tokens.weight"])
     return cross_entropy(logits.float(), ids[:, 1:][own[:, 1:]])
 
@@ -190,3 +156,41 @@ def _stored(w: torch.Tensor) -> torch.Tensor:
     bias = torch.where(zero != 0, edge, torch.zeros_like(edge))
     stored = torch.clamp(torch.round((groups - bias) / scale), 0, 2**BITS - 1) * scale + bias
     return w + (stored.reshape(w.shape) - w).detach()
+
+
+def _save(target: Target, out: Path) -> None:
+    """transformers' names and config.json."""
+    save_file({f"model.{name}": weight.detach() for name, weight in target.named_parameters()}, out / "model.safetensors")
+    config = {
+        "architectures": ["Qwen3_5ForCausalLM"],
+        "model_type": "qwen3_5_text",
+        "vocab_size": target.embed_tokens.num_embeddings,
+        "hidden_size": shape.HIDDEN,
+        "intermediate_size": shape.INTERMEDIATE,
+        "num_hidden_layers": shape.LAYERS,
+        "num_attention_heads": shape.HEADS,
+        "num_key_value_heads": 1,
+        "head_dim": shape.HEAD_DIM,
+        "attn_output_gate": True,
+        "attention_bias": False,
+        "linear_num_key_heads": shape.LINEAR_HEADS,
+        "linear_num_value_heads": shape.LINEAR_HEADS,
+        "linear_key_head_dim": shape.LINEAR_HEAD_DIM,
+        "linear_value_head_dim": shape.LINEAR_HEAD_DIM,
+        "linear_conv_kernel_dim": shape.KERNEL,
+        "full_attention_interval": shape.FULL_EVERY,
+        "layer_types": [("linear", "full")[(i + 1) % shape.FULL_EVERY == 0] + "_attention" for i in range(shape.LAYERS)],
+        "rms_norm_eps": shape.EPS,
+        "hidden_act": "silu",
+        "max_position_embeddings": 4096,
+        "tie_word_embeddings": True,
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": shape.THETA,
+            "partial_rotary_factor": shape.ROTARY / shape.HEAD_DIM,
+        },
+        "eos_token_id": IM_END_ID,
+        "pad_token_id": PAD_ID,
+        "bos_token_id": None,
+    }
+    (out / "config.json").write_text(json.dumps(config, indent=1) + "\n")

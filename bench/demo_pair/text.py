@@ -1,21 +1,25 @@
 """Seeded generator of the demo pair's narrow text: short dialogues whose answers follow a fixed, easy-to-learn form.
 
 dialogue(rng, wording) makes a Dialogue; render(dialogue) gives its pieces as (text, trained_on), exactly what the chat template
-renders. `wording` names the set of phrasings: "first" and "all" are those of the first and second stage of training;
-"loose", of the third, are "all" as people type them, and with names and nouns that nobody knows; "held-out" ones
-training never sees.
+renders. `wording` names the set of phrasings: "training", as people type them, now and then with names and nouns that nobody
+knows; or "held-out", which training never sees.
 """
 
 import random
 import re
 from typing import Any, NamedTuple
 
-from . import arithmetic, phrasings
-from .about import GREETING, TOPICS
+from . import arithmetic, expressions, phrasings
+from .about import ELSE, GREETING, IT, TOPICS
+from .elsewhere import prompt as prompt_from_elsewhere
 from .functions import request
 from .phrasings import Wording
 
-ARITHMETIC = {"add": 3, "sub": 3, "mul": 4, "div": 6, "add_sub": 3, "mul_add": 3, "mul_sub": 3}  # kind: share
+KINDS = {"arithmetic": 56, "units": 7, "code": 7, "about": 17, "else": 13}  # shares
+ARITHMETIC = {
+    **{"add": 5, "sub": 7, "mul": 8, "div": 7},
+    **{"add_sub": 3, "sub_add": 3, "add_add": 2, "sub_sub": 2, "mul_add": 3, "mul_sub": 3},
+}
 UNITS = (
     ("metres", "centimetres", 100),
     ("kilometres", "metres", 1000),
@@ -26,9 +30,13 @@ UNITS = (
     ("hours", "minutes", 60),
     ("minutes", "seconds", 60),
     ("weeks", "days", 7),
+    ("days", "hours", 24),
+    ("years", "months", 12),
 )
+AMERICAN = {"metre": "meter", "litre": "liter"}
 ONSETS = "b c d f g h j k l m n p r s t v w z br ch cr dr fl gr pl sh sl st th tr".split()
 CODAS = ("", "", "n", "r", "l", "t", "ck", "m", "ll", "g", "st", "nd")
+DIVISORS = (*range(2, 10), *range(2, 10), *range(2, 10), 10, 11, 12, 15, 20, 25, 50)
 SYSTEMS = (
     "You are a helpful assistant.",
     "You are the demo model of dflash-mlx.",
@@ -46,7 +54,7 @@ class Turn(NamedTuple):
     question: str
     working: str
     answer: str
-    result: str = ""  # the number that has to be in the answer
+    result: str = ""  # what has to be in the answer
     shows_working: bool = False
 
 
@@ -59,15 +67,13 @@ class Dialogue(NamedTuple):
 def dialogue(rng: random.Random, wording: Wording, kind: str | None = None, thinking: bool | None = None) -> Dialogue:
     """kind and thinking fix those of the last turn; otherwise they are drawn."""
     if thinking is None:
-        thinking = rng.random() < 0.3
-    messages = [{"role": "system", "content": rng.choice(SYSTEMS)}] if rng.random() < 0.15 else []
-    count = 2 if rng.random() < 0.12 else 1
+        thinking = rng.random() < 0.2
+    messages = [{"role": "system", "content": rng.choice(SYSTEMS)}] if rng.random() < 0.06 else []
+    count = 2 if rng.random() < 0.08 else 1
     for index in range(count):
-        chosen = (
-            kind if kind and index == count - 1 else rng.choices(("arithmetic", "units", "code", "about"), (62, 9, 14, 15))[0]
-        )
+        chosen = kind if kind and index == count - 1 else rng.choices(list(KINDS), list(KINDS.values()))[0]
         last = turn(rng, chosen, wording)
-        if wording == "loose" and chosen != "code":
+        if wording == "training" and chosen != "code":
             last = last._replace(question=_loosen(rng, last.question))
         shown = f"{last.working}\n{last.answer}" if last.shows_working and not thinking else last.answer
         messages += [{"role": "user", "content": last.question}, {"role": "assistant", "content": shown}]
@@ -91,69 +97,89 @@ def turn(rng: random.Random, kind: str, wording: Wording) -> Turn:
     if kind in ARITHMETIC:
         return _sum(rng, kind, phrases, wording)
     if kind == "units":
-        return _conversion(rng, phrases)
+        return _conversion(rng, phrases, wording)
     if kind == "code":
         return _function(rng, phrases, wording)
-    return _about(rng, phrases, wording)
+    if kind == "about":
+        return _about(rng, phrases, wording)
+    question = prompt_from_elsewhere(rng, wording)
+    return Turn("else", question, "This is not a sum, a unit, a small function or a question about this program.", ELSE, ELSE)
 
 
 # ---- the kinds --------------------------------------------------------------------------------------------------
 
 
 def _sum(rng: random.Random, kind: str, phrases: dict[str, Any], wording: Wording) -> Turn:
-    """A sum in a direct question or a story of one sentence a step."""
+    """A sum as it is typed, as one sentence, or as a story of one sentence a step."""
+    form = rng.choices(("expression", "sentence", "story"), (40, 30, 30))[0]
+    steps, typed = kind.split("_"), form == "expression"
+    amounts, working, result, left = _first_step(rng, kind, steps[0], typed)
+    numbers = list(amounts.values())
+    story = [] if typed else [rng.choice(phrases[{"mul": "each", "div": "share"}.get(steps[0], "have")])]
+    for step in steps[steps[0] in ("mul", "div") :]:
+        x = _number(rng, low=0 if typed else 1, high=9999 - result if step == "add" else result)
+        if kind == "sub" and typed and rng.random() < 0.1:
+            x = _number(rng, low=result)
+        numbers.append(x)
+        amounts["c" if "b" in amounts or "m" in amounts else "b"] = x
+        if not typed:
+            story.append(rng.choice(phrases["more" if step == "add" else "less"]).replace("{x}", str(x)))
+        lines, result = (arithmetic.add if step == "add" else arithmetic.subtract)(result, x)
+        working = f"{working}\n{lines}".strip()
+    answer = f"{result}, rest {left}" if left else f"{result}"
+    made = Turn(kind, "", working, f"The answer is {answer}.", answer, True)
+    if typed:
+        if kind == "mul" and rng.random() < 0.5:
+            numbers.reverse()
+        return made._replace(question=expressions.question(rng, numbers, steps, wording))
 
-    def pick(name: str) -> str:
-        return rng.choice(phrases[name])
-
-    n, o = rng.sample(phrasings.NAMES, 2)
-    fields: dict[str, Any] = {"n": n, "o": o, "items": rng.choice(phrasings.ITEMS)}
-    fields |= {key: rng.choice(words) for key, words in phrasings.WORDS.items()}
-    if wording == "loose":
-        for field in [name for name in ("n", "o", "items", "box", "shop") if rng.random() < 0.4]:
-            fields[field] = _unknown_word(rng, field)
-    working, left = "", 0
-    if kind in ("add", "sub", "add_sub"):
-        a = _number(rng, low=2 if kind == "add" else 12, high=990)
-        story, amounts = [pick("have")], {"a": a}
-        result = a
-    elif kind == "div":
-        m = rng.randint(2, 9)
-        q = _number(rng, high=999 // m)
-        rest = rng.random() < 0.4
-        a = min(999, m * q + (rng.randrange(m) if rest else 0))
-        story, amounts = [pick("share"), pick("ask_rest" if rest else "ask_each")], {"a": a, "m": m}
-        working, (result, left) = arithmetic.divide(a, m)
-    else:
-        m = rng.randint(2, 9)
-        a = _number(rng, high=(900 if "_" in kind else 999) // m)
-        if wording == "loose" and rng.random() < 0.15:
-            a = rng.randint(2, 9)
-        a, m = max(a, m), min(a, m)
-        story = [pick("each")]
-        working, result = arithmetic.multiply(a, m)
-        if wording == "loose" and a < 10 and rng.random() < 0.5:
-            a, m = m, a  # of two single digits either may come first
-        amounts = {"a": a, "m": m}
-
-    for step in kind.split("_"):
-        if step in ("add", "sub"):
-            x = _number(rng, high=999 - result if step == "add" else result - 1)
-            amounts["b" if amounts.keys() == {"a"} else "c"] = x
-            story.append(pick("more" if step == "add" else "less").replace("{x}", str(x)))
-            lines, result = (arithmetic.add if step == "add" else arithmetic.subtract)(result, x)
-            working = f"{working}\n{lines}".strip()
-    if kind != "div":
-        story.append(pick("ask_left" if kind.endswith("sub") else "ask_all"))
-
+    asked = {"div": "ask_rest" if left else "ask_each"}.get(kind, "ask_left" if steps[-1] == "sub" else "ask_all")
+    story.append(rng.choice(phrases[asked]))
     if rng.random() < 0.1:
         story = [story[-1], *story[:-1]]  # the question may come first
-    text = " ".join(story) if rng.random() < 0.55 else pick(kind)
-    before = pick("before") if rng.random() < 0.15 else ""
-    after = pick("after") if rng.random() < 0.2 else ""
-    answer = f"{result}, rest {left}" if left else f"{result}"
-    question = before + _capital(text.format(**fields, **amounts)) + after
-    return Turn(kind, question, working, f"The answer is {answer}.", answer, True)
+    text = " ".join(story) if form == "story" else rng.choice(phrases[kind])
+    before = rng.choice(phrases["before"]) if rng.random() < 0.15 else ""
+    after = rng.choice(phrases["after"]) if rng.random() < 0.2 else ""
+    filled = _capital(text.format(**_words(rng, wording), **amounts))
+    return made._replace(question=before + filled + after)
+
+
+def _first_step(rng: random.Random, kind: str, step: str, typed: bool) -> tuple[dict[str, int], str, int, int]:
+    """(its numbers, working, result, rest). Of a sum or difference the first number alone."""
+    low = 0 if typed else 2
+    if step in ("add", "sub"):
+        a = _number(rng, low, high=9900) if kind == "add" else max(_number(rng, low), _number(rng, low))
+        return {"a": a}, "", a, 0
+    if step == "div":
+        m = rng.choice(DIVISORS)
+        q = _number(rng, low=1, high=9999 // m)
+        a = m * q + (rng.randrange(m) if rng.random() < 0.35 else 0)
+        a = min(9999, a)
+        working, (result, left) = arithmetic.divide(a, m)
+        return {"a": a, "m": m}, working, result, left
+    if rng.random() < 0.2:
+        a, m = rng.randint(10, 99), rng.randint(10, 99)
+    else:
+        m = rng.randint(low, 9)
+        a = _number(rng, low, high=9900 // max(m, 1))
+    a, m = max(a, m), min(a, m)
+    working, result = arithmetic.multiply(a, m)
+    if a < 10 and rng.random() < 0.5:
+        a, m = m, a  # of two single digits either may come first
+        working, result = arithmetic.multiply(a, m)
+    return {"a": a, "m": m}, working, result, 0
+
+
+def _words(rng: random.Random, wording: Wording) -> dict[str, str]:
+    """What the fields of a sentence are filled with."""
+    n, o = rng.sample(phrasings.NAMES, 2)
+    p, q, r = rng.choice((("he", "his", "him"), ("she", "her", "her"), ("they", "their", "them")))
+    fields = {"n": n, "o": o, "p": p, "q": q, "r": r, "items": rng.choice(phrasings.ITEMS)}
+    fields |= {key: rng.choice(words) for key, words in phrasings.WORDS.items()}
+    if wording == "training":
+        for field in [name for name in ("n", "o", "items", "box", "shop") if rng.random() < 0.35]:
+            fields[field] = _unknown_word(rng, field)
+    return fields
 
 
 def _unknown_word(rng: random.Random, field: str) -> str:
@@ -165,11 +191,15 @@ def _unknown_word(rng: random.Random, field: str) -> str:
 
 
 def _loosen(rng: random.Random, text: str) -> str:
-    """As people type: now and then without capitals or without the mark at the end."""
-    if rng.random() < 0.15:
+    """As people type: now and then without capitals, without the mark at the end, with a letter missing or twice."""
+    if rng.random() < 0.2:
         text = text.lower()
-    if rng.random() < 0.15:
+    if rng.random() < 0.2:
         text = text.rstrip(".?!")
+    letters = [i for i, letter in enumerate(text) if letter.isalpha() and letter != "x"]
+    if len(letters) > 10 and rng.random() < 0.06:
+        place = rng.choice(letters)
+        text = text[:place] + text[place] * rng.choice((0, 2)) + text[place + 1 :]
     return text
 
 
@@ -178,28 +208,47 @@ def _capital(text: str) -> str:
     return re.sub(r"(^|[.?!:] )([a-z])(?!-)", lambda found: found[1] + found[2].upper(), text)
 
 
-def _number(rng: random.Random, low: int = 2, high: int = 999) -> int:
-    """Numbers of one to three digits, shorter ones more often than chance would have it."""
-    return rng.randint(low, max(low, min(high, rng.choice((99, 999, 999)))))
+def _number(rng: random.Random, low: int = 0, high: int = 9999) -> int:
+    """Numbers of one to four digits, those of two and three most often."""
+    return rng.randint(low, max(low, min(high, rng.choices((9, 99, 999, 9999), (18, 37, 37, 8))[0])))
 
 
-def _conversion(rng: random.Random, phrases: dict[str, Any]) -> Turn:
+def _conversion(rng: random.Random, phrases: dict[str, Any], wording: Wording) -> Turn:
     big, small, factor = rng.choice(UNITS)
-    n = rng.randint(2, 99)
-    back = rng.random() < 0.4 and factor % 10 == 0 and factor != 60
+    n = rng.randint(1, 9) if rng.random() < 0.4 else rng.randint(10, 99)
+    back = rng.random() < 0.4
     have, want = (small, big) if back else (big, small)
     amount, result = (n * factor, n) if back else (n, n * factor)
-    rule = f"1 {big[:-1]} is {factor} {small}."
-    if back:
-        working = f"{amount} / {factor} = {n}"
-    elif factor == 7:
-        working = arithmetic.multiply(n, 7)[0]
+    if back and factor == 60:
+        working = f"{amount} / 10 = {n * 6}\n{arithmetic.divide(n * 6, 6)[0]}"
+    elif back:
+        working = f"{amount} / {factor} = {n}" if factor % 10 == 0 else arithmetic.divide(amount, factor)[0]
     elif factor == 60:
         working = f"{arithmetic.multiply(n, 6)[0]}\n{n * 6} x 10 = {result}"
-    else:
+    elif factor % 10 == 0:
         working = f"{n} x {factor} = {result}"
-    question = rng.choice(phrases["units"]).format(amount=amount, have=have, want=want, n=rng.choice(phrasings.NAMES))
-    return Turn("units", question, f"{rule}\n{working}", f"{amount} {have} are {result} {want}.", f"{result} {want}", True)
+    else:
+        working = arithmetic.multiply(max(n, factor), min(n, factor))[0]
+    said_want = f"{want[:-1]}" if result == 1 else want
+    said_have = have[:-1] if amount == 1 else have
+    question = rng.choice(phrases["units"]).format(
+        amount=f"a{'n' * (have == 'hours')}" if amount == 1 and rng.random() < 0.5 else amount,
+        have=said_have,
+        want=want,
+        n=rng.choice(phrasings.NAMES),
+    )
+    if wording == "training" and rng.random() < 0.3:
+        for british, american in AMERICAN.items():
+            question = question.replace(british, american)
+    verb = "is" if amount == 1 else "are"
+    return Turn(
+        "units",
+        _capital(question),
+        f"1 {big[:-1]} is {factor} {small}.\n{working}",
+        f"{amount} {said_have} {verb} {result} {said_want}.",
+        f"{result} {said_want}",
+        True,
+    )
 
 
 def _function(rng: random.Random, phrases: dict[str, Any], wording: Wording) -> Turn:
@@ -211,12 +260,12 @@ def _function(rng: random.Random, phrases: dict[str, Any], wording: Wording) -> 
 
 
 def _about(rng: random.Random, phrases: dict[str, Any], wording: Wording) -> Turn:
-    if rng.random() < 0.06:
+    if rng.random() < 0.08:
         return Turn("about", rng.choice(phrases["greeting"]), "The user talks to me. I say what I can do.", GREETING, GREETING)
     topic = rng.choice(TOPICS)
     own = topic.held_out if wording == "held-out" else topic.train
-    if own and rng.random() < 0.25:
-        question = rng.choice(own)
+    if own and (not topic.names or rng.random() < 0.7):
+        question = rng.choice(own).replace("{it}", rng.choice(IT))
     else:
         question = rng.choice(phrases["about"]).format(t=rng.choice(topic.names))
-    return Turn("about", _capital(question), f"The question is about {topic.names[0]}.", topic.answer, topic.answer)
+    return Turn("about", _capital(question), "This is a question about this program.", topic.answer, topic.answer)

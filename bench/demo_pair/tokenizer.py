@@ -34,7 +34,7 @@ CHAT_TEMPLATE = """\
 def train_tokenizer() -> Tokenizer:
     """Learns it from 8,000 dialogues."""
     rng = random.Random(7)
-    texts = ("".join(text for text, _ in render(dialogue(rng, "first"))) for _ in range(8000))
+    texts = ("".join(text for text, _ in render(dialogue(rng, "training"))) for _ in range(8000))
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(SPLIT), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]

@@ -127,7 +127,7 @@ def _read(name: str, limit: int | None) -> Iterable[BenchPrompt]:
     if os.path.basename(name) != name:
         raise RequestError(f"there is no file {name}.", "Check the path of your prompts.")
     known = ", ".join([*CATEGORIES, *SETS])
-    raise RequestError(f"there are no prompts called {name!r}.", f"Choose of {known}, or give the path of a .jsonl file.")
+    raise RequestError(f"there are no prompts called {name!r}.", f"Choose from {known}, or give the path of a .jsonl file.")
 
 
 def _read_file(name: str) -> list[BenchPrompt]:
@@ -148,7 +148,7 @@ def _read_file(name: str) -> list[BenchPrompt]:
         except ValueError as error:
             raise RequestError(f"line {number} of {name} {error}.", FORM) from error
     if not prompts:
-        raise RequestError(f"{name} holds no prompts.", FORM)
+        raise RequestError(f"{name} has no prompts.", FORM)
     return prompts
 
 
@@ -173,7 +173,7 @@ def _parsed(line: bytes, category: str) -> BenchPrompt:
         raise ValueError("has neither a prompt nor messages")
     messages = item["messages"] if "messages" in item else [{"role": "user", "content": item["prompt"]}]
     if not isinstance(messages, list) or not messages:
-        raise ValueError("has messages that are no list of at least one")
+        raise ValueError("has messages that are not a list with at least one")
     for message in messages:
         if not isinstance(message, dict) or message.keys() != {"role", "content"}:
             raise ValueError("has a message that is not made of role and content")
@@ -188,7 +188,7 @@ def _parsed(line: bytes, category: str) -> BenchPrompt:
 
 def _check_text(value: object, what: str) -> None:
     if not isinstance(value, str):
-        raise ValueError(f"has {what} that is no text")
+        raise ValueError(f"has {what} that is not text")
     if not value.strip():
         raise ValueError(f"has {what} that is empty")
     try:

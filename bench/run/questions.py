@@ -69,7 +69,7 @@ def _check_room(pair: Pair, context: int, max_tokens: int) -> None:
     if context + max_tokens > capacity:
         raise MemoryBudgetError(
             f"{asked} does not fit into this machine's memory, which has room for {capacity}.",
-            f"{_way_out(capacity - max_tokens)} --force tries anyway.",
+            f"{_way_out(capacity - max_tokens)} force=True tries anyway.",
         )
 
 

@@ -15,6 +15,7 @@ import typer
 from dflash_mlx.errors import RequestError
 
 from ..download import ask_to_download
+from ..help import CONTEXT, Command, Group
 from ..machine import machine_checks
 from ..options import Drafter, DrafterBits, Force, Kernels, MaxTokens, Model, Verify, Yes, default_model, tell_of_kernels
 from ..render import Progress, note, write
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from dflash_mlx.bench.run.questions import Questions
     from dflash_mlx.bench.run.summary import Summary
 
-bench = typer.Typer(invoke_without_command=True)
-bench.command()(profile)
+bench = typer.Typer(cls=Group, invoke_without_command=True, context_settings=CONTEXT)
+bench.command(cls=Command)(profile)
 
 
 @bench.callback()

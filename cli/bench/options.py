@@ -30,8 +30,8 @@ Prompts = Annotated[
     typer.Option(
         parser=lambda value: tuple(name for part in value.split(",") if (name := part.strip())),
         metavar="NAME,...",
-        help="chat, code, math, editing, documents, chinese; public sets: gsm8k, math-500, humaneval, mbpp, mt-bench; or your "
-        "own .jsonl files. Default: the first six.",
+        help="chat, code, math, editing, documents, chinese; gsm8k, math-500, humaneval, mbpp, mt-bench; or .jsonl files of "
+        "your own. Default: the first six.",
         show_default=False,
     ),
 ]
@@ -40,7 +40,7 @@ Limit = Annotated[
     typer.Option(
         parser=parser("--limit", positive, "a number from 1 up", "3"),
         metavar="N",
-        help="Prompts of each category, at most.",
+        help="At most N prompts of each kind.",
         show_default=False,
     ),
 ]
@@ -50,8 +50,8 @@ BlockSizes = Annotated[
         parser=parser(
             "--block-sizes", _listed(lambda size: size if size == "auto" else positive(size)), "a list of sizes", "2,4,8"
         ),
-        metavar="N|auto,...",
-        help="Block sizes to hold against plain decoding, as in 2,4,8.",
+        metavar="N,...",
+        help="Block sizes to compare with plain decoding, as in auto,4,8.",
     ),
 ]
 Temperatures = Annotated[
@@ -68,29 +68,27 @@ Contexts = Annotated[
         "--context",
         parser=parser("--context", _listed(tokens), "a list of numbers of tokens", "1k,8k"),
         metavar="N,...",
-        help="Fill prompts up to so many tokens, as in 1k,8k (1k is 1024). Default: they stay as they are.",
+        help="Fill prompts up to N tokens, as in 1k,8k. Default: leave them as they are.",
         show_default=False,
     ),
 ]
 Rounds = Annotated[
     int,
-    typer.Option(
-        parser=parser("--rounds", positive, "a number from 1 up", "3"), metavar="N", help="How often each prompt is answered."
-    ),
+    typer.Option(parser=parser("--rounds", positive, "a number from 1 up", "3"), metavar="N", help="Answer each prompt N times."),
 ]
 CoolDown = Annotated[
     float | None,
     typer.Option(
         parser=parser("--cool-down", _to_a_million, "a number from 0 to a million", "5"),
-        metavar="SECONDS",
-        help="Rest before each answer. Default: 1 with Metal, else 0.",
+        metavar="S",
+        help="Rest S seconds before each answer. Default: 1 with Metal, else 0.",
         show_default=False,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object a line: answers as they end, then summaries.")]
-AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines: answers as they end, then summaries.")]
+AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table, for an issue.")]
 Save = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write the lines of --json into a new file, as they come.", show_default=False),
+    typer.Option(metavar="FILE", help="Write the lines of --json to FILE.", show_default=False),
 ]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the results into a .png or .svg file.", show_default=False)]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the results to a .png or .svg file.", show_default=False)]

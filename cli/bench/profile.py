@@ -32,7 +32,7 @@ def profile(
         typer.Option(
             parser=parser("--block-size", positive, "a number from 1 up", "4"),
             metavar="N",
-            help=f"Rows of the cycle to measure; 1 is a plain step. Default: {BLOCK_SIZE}, or what the drafter was trained for.",
+            help=f"Rows of the cycle; 1: a plain step. Default: {BLOCK_SIZE}, or the most the drafter takes.",
             show_default=False,
         ),
     ] = None,
@@ -41,16 +41,16 @@ def profile(
         typer.Option(
             parser=parser("--context", tokens, "a number of tokens from 1 up", "512"),
             metavar="N",
-            help="Tokens before the cycle, as in 512 or 8k (1k is 1024). Zeros stand for all but the end of more than 2k.",
+            help="Tokens before the cycle, as in 512 or 8k.",
         ),
     ] = "512",
     kernels: Kernels = "auto",
     force: Force = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a line: each part, then the whole cycle; see docs/bench.md.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines: each part, then the whole cycle.")] = False,
 ) -> None:
-    """Show where a cycle's time goes: each part alone, beside the time that its bytes take at this machine's bandwidth."""
+    """Show where a cycle's time goes.
+
+    Each part is timed alone, beside the time that its bytes take at this machine's bandwidth."""
     with Progress(quiet=False) as progress:
         import dflash_mlx  # here, and not at the top: --help and wrong usage need not wait for MLX
         from dflash_mlx.bench.run.profile import profile as measure
@@ -140,7 +140,7 @@ def _remarks(found: "Profile") -> Iterator[str]:
         yield f"a plain step takes {found.plain_step_seconds * 1e3:.2f} ms: such cycles {pays}"
         yield f"bound by bandwidth: {1 / found.floor_seconds:.1f} tokens/s x acceptance length; this is {reached:.0%} of it"
     if found.bytes < CACHED:
-        yield "so few bytes can stay in caches: here, memory is no floor"
+        yield "so few bytes can stay in caches: so memory does not limit them here"
 
 
 def _has_metal() -> bool:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 
 def chat(
+    name: Annotated[str | None, typer.Argument(metavar="MODEL", help="The same as --model.", show_default=False)] = None,
     model: Model = None,
     drafter: Drafter = "auto",
     drafter_bits: DrafterBits = "auto",
@@ -62,16 +63,20 @@ def chat(
     thinking: Thinking = None,
     load: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Go on with a conversation that /save kept in FILE.", show_default=False),
+        typer.Option(metavar="FILE", help="Continue the conversation that /save wrote to FILE.", show_default=False),
     ] = None,
     json: Annotated[
         bool,
-        typer.Option("--json", help="A message a line on stdin; an object a line on stdout, a reply's last one with all of it."),
+        typer.Option("--json", help="Read a message a line from stdin, print JSON lines."),
     ] = False,
     force: Force = False,
     yes: Yes = False,
 ) -> None:
-    """Hold a conversation. Without a terminal on stdin: one message a line, and the replies on stdout."""
+    """Chat with a model.
+
+    /help lists the commands. If stdin is not a terminal, each line of it is a message, and replies go to stdout."""
+    if None not in (name, model):
+        raise RequestError(f"the model is named twice: {name} and --model {model}.", "Drop one of them.")
     given = chosen(locals())
     settings = given | {"max_tokens": max_tokens, "block_size": block_size, "verify": verify}
     for stream in (sys.stdout, sys.stderr):
@@ -106,7 +111,8 @@ def chat(
     from .conversation import Conversation
     from .piped import answer_lines
 
-    names = default_model(quiet=False) if model is None else model, None if drafter == "none" else drafter
+    named = name if model is None else model
+    names = default_model(quiet=False) if named is None else named, None if drafter == "none" else drafter
     conversation = Conversation(load_pair, *names, settings, system, thinking, load)
     if talks:
         _talk(conversation)

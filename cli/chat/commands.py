@@ -52,7 +52,7 @@ class Commands:
 
     def clear(self, argument: str) -> None:
         self._conversation.clear()
-        tell("Started anew.")
+        tell("Started over.")
 
     def system(self, text: str) -> None:
         session = self._conversation.session

@@ -48,7 +48,7 @@ class Conversation(Settings):
             chosen: settings that were chosen, by their names in `SETTINGS`; for others, the checkpoint's defaults apply.
             system: the system message.
             thinking: see `Pair.session`.
-            file: a conversation that `save` kept, to go on with.
+            file: a conversation that `save` kept, to continue.
         """
         self._load, self._chosen = load, chosen
         self.model, self.drafter = model, drafter
@@ -98,7 +98,7 @@ class Conversation(Settings):
     def drop_oldest(self, text: str, edit: bool = False) -> int:
         """Forgets the oldest turns until a message takes no more than three quarters of the context; returns how many.
 
-        Not only until it fits: the next message would be too long again, and each time all is read anew that remains.
+        Not only until it fits: the next message would be too long again, and all that remains would be read again each time.
         """
         dropped, most = 0, min(self._longest_prompt, self.capacity * 3 // 4)
         with suppress(RequestError):  # there is no older one
@@ -151,7 +151,7 @@ class Conversation(Settings):
         raise RequestError("nothing was said yet.", "Say something first.")
 
     def clear(self) -> None:
-        """Starts anew, with the same system message and variables of the template."""
+        """Starts over, with the same system message and variables of the template."""
         self.session = self.pair.session(system=self.session.system, **self.session.template)
 
     def save(self, path: str) -> None:
@@ -163,7 +163,7 @@ class Conversation(Settings):
         self.session = self.pair.session(load=path)
 
     def take_up(self, messages: list[dict[str, str]], template: dict[str, Any]) -> None:
-        """Goes on with a conversation from elsewhere, which is read anew. Raises RequestError where the template refuses it.
+        """Goes on with a conversation from elsewhere, which is read again. Raises RequestError where the template refuses it.
 
         Args:
             template: variables of the chat template, if this one knows them.
@@ -174,7 +174,7 @@ class Conversation(Settings):
         self.session = session
 
     def change_model(self, model: str, drafter: str | None) -> None:
-        """Goes on with another pair, which reads the conversation anew. If that fails, with the one before, loaded again.
+        """Goes on with another pair, which reads the conversation again. If that fails, with the one before, loaded again.
 
         A block size that the other one does not have becomes "auto".
 

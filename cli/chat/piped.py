@@ -9,6 +9,7 @@ from dflash_mlx.errors import DFlashError, RequestError
 
 from ..answer import JsonLines
 from ..render import json_line, note, write
+from ..words import on_the_command_line
 from .conversation import Conversation
 from .reply import PlainReply
 
@@ -30,7 +31,7 @@ def answer_lines(conversation: Conversation, json: bool) -> bool:
         except DFlashError as error:
             if json:
                 write(json_line({"type": "error", "line": number, "message": error.message, "hint": error.hint}))
-            note(f"error: line {number}: {error.message}\n{error.hint}")
+            note("error: line {}: {}\n{}".format(number, *on_the_command_line(error)))
             refused = True
     return not refused
 

@@ -169,6 +169,6 @@ class Repl:
         if near and not self._warned:
             tell(
                 f"The context is {used / conversation.capacity:.0%} full ({used} of {conversation.capacity} tokens). "
-                "When it is full, the oldest turns can be dropped; /clear starts anew."
+                "When it is full, the oldest turns can be dropped; /clear starts over."
             )
         self._warned = near

@@ -13,6 +13,7 @@ from dflash_mlx.errors import DFlashError
 
 from ..answer import RESET
 from ..render import folded, write, write_stderr
+from ..words import in_the_chat
 
 NOTE = "note: "  # before what is dim elsewhere
 DIM, RED = "\x1b[2m", "\x1b[31m"
@@ -90,8 +91,9 @@ def tell(text: str) -> None:
 
 def complain(error: DFlashError) -> None:
     """Puts an error on stderr, and the way out."""
-    show(f"error: {error.message}", "" if "NO_COLOR" in os.environ else RED)
-    tell(error.hint)
+    message, hint = in_the_chat(error)
+    show(f"error: {message}", "" if "NO_COLOR" in os.environ else RED)
+    tell(hint)
 
 
 def counted(number: int, noun: str) -> str:

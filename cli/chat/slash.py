@@ -10,20 +10,20 @@ from dflash_mlx.errors import RequestError
 
 # name: what it takes, what it does
 COMMANDS = {
-    "help": ("", "what there is to type"),
+    "help": ("", "show this"),
     "retry": ("", "answer the newest message again"),
     "edit": ("[TEXT]", "say something else instead of the newest message"),
     "undo": ("", "take the newest message and its reply back"),
-    "clear": ("", "start anew, with the same system message"),
+    "clear": ("", "start over, with the same system message"),
     "system": ("[TEXT]", "show or change the system message; none: no message"),
     "think": ("[on|off|show]", "whether the model thinks first; what it thought last"),
     "set": ("[NAME [VALUE]]", "show or change the settings"),
     "copy": ("[N]", "copy the newest reply, or the code block N in it"),
     "stats": ("", "how the replies went, as a picture"),
-    "save": ("FILE", "keep the conversation, with all that was read of it"),
-    "load": ("FILE", "go on with a conversation that was kept"),
+    "save": ("FILE", "save conversation and cache (readable only by you)"),
+    "load": ("FILE", "continue a saved conversation"),
     "export": ("FILE", "write the conversation as Markdown"),
-    "model": ("[NAME [DRAFTER]]", "show or change the model; the conversation goes on"),
+    "model": ("[NAME [DRAFTER]]", "show or change the model; the conversation continues"),
     "quit": ("", "leave; so do Ctrl-D and, twice, Ctrl-C"),
 }
 ALIASES = {"exit": "quit", "bye": "quit", "new": "clear", "?": "help"}

@@ -26,13 +26,13 @@ def find(path: str | Path) -> Path:
         if file.is_file():
             return file
         if file.exists():
-            raise RequestError(f"{path or repr(path)} is not a file.", "Give the name of a file.")
+            raise RequestError(f"{path or repr(path)} is not a file.", "Give a file name.")
         if not file.parent.is_dir():
             raise RequestError(f"there is no folder {file.parent}.", "Check the name.")
         if not os.access(file.parent, os.W_OK | os.X_OK):
             raise RequestError(f"the folder {file.parent} cannot be written to.", "Give a file in another one.")
     except (OSError, RuntimeError, TypeError, ValueError) as error:  # a name too long, no such user, a null byte, no path
-        raise RequestError(f"{path!r} is no name of a file ({error}).", "Give the name of a file.") from error
+        raise RequestError(f"{path!r} is not a file name ({error}).", "Give a file name.") from error
     return file
 
 

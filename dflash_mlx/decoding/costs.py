@@ -78,7 +78,7 @@ class Costs:
         try:
             points = [(w, n, s) for w, n, s in data["points"]]  # type: ignore[index]
         except (TypeError, KeyError, ValueError):
-            raise ValueError("these are no costs: expected points of [block size, context, seconds]") from None
+            raise ValueError("these are not costs: expected points of [block size, context, seconds]") from None
         if not all(type(w) is type(n) is int and type(s) in (int, float) for w, n, s in points):
             raise ValueError(f"costs need whole block sizes and contexts, and numbers of seconds: {points}")
         return cls(points)

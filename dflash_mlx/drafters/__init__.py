@@ -54,7 +54,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
     config = read_config(folder) if config is None else config
     if not is_drafter(config):
         raise UnsupportedModelError(
-            f"{folder} holds no DFlash drafter (model_type {config.get('model_type')!r}, no dflash_config).",
+            f"{folder} is not a DFlash drafter (model_type {config.get('model_type')!r}, no dflash_config).",
             "Give a DFlash checkpoint as drafter; a model to be answered by is a target.",
         )
     drafter = assemble(folder, config, read_weights(folder))
@@ -98,7 +98,8 @@ def assemble(folder: Path, config: dict[str, Any], weights: Weights) -> DFlash:
         drafter = new_drafter(known)
     except Exception as error:  # whatever a senseless size or rope setting makes the layers stumble over
         raise CheckpointError(
-            f"{folder / 'config.json'} describes no drafter this runtime can build ({error!r}).", "Get the drafter's files again."
+            f"{folder / 'config.json'} does not describe a drafter that can be built here ({error!r}).",
+            "Get the drafter's files again.",
         ) from error
     load_weights(drafter, _sanitize(weights, config, known, folder), config, folder)
     return drafter

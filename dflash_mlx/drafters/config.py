@@ -137,7 +137,7 @@ class DrafterConfig:
             if value is not None and not 0 < value < math.inf:
                 raise _wrong(f"config.json has {name} {value}, not a positive number")
         if type(self.mask_token_id) is not int or self.mask_token_id < 0:
-            raise _wrong(f"mask_token_id {self.mask_token_id!r} is no token id")
+            raise _wrong(f"mask_token_id {self.mask_token_id!r} is not a token id")
         if self.block_size > MAX_BLOCK_SIZE:
             raise _wrong(f"block_size {self.block_size} is more than {MAX_BLOCK_SIZE}")
         if self.version == 2 and (self.vocab_size is None or self.selector_top_k > self.vocab_size):

@@ -14,10 +14,37 @@ from dflash_mlx.kernels.columns import Columns
 Project = Callable[[nn.Module, mx.array], mx.array]  # computes a linear layer over rows
 
 
+UNPACKED_BYTES = 64 * 2**20  # of float32 weights in all: about what a processor's cache holds
+
+
 def as_module(layer: nn.Module, x: mx.array) -> mx.array:
-    """A `Project` that calls the layer as it is."""
-    y: mx.array = layer(x)
+    """A `Project` that calls the layer as it is, an embedding as head; with its float32 weights where it was unpacked."""
+    unpacked = layer.get("_unpacked")
+    if unpacked is not None:
+        y: mx.array = x @ unpacked
+        return y + layer.bias if "bias" in layer else y
+    y = layer.as_linear(x) if isinstance(layer, nn.Embedding | nn.QuantizedEmbedding) else layer(x)
     return y
+
+
+def unpack(layers: Sequence[nn.Module]) -> None:
+    """Keeps the weights of float32 projections in float32 beside their quantised ones, if all are few (`UNPACKED_BYTES`).
+
+    MLX's quantised matmul on a CPU takes as long for each further row as for the first, nearly three times as long as the
+    reference BLAS takes with the same numbers as `[inputs, outputs]`. Call it only where that BLAS is: a row's bits there do
+    not depend on the rows beside it.
+    """
+    chosen = [
+        layer
+        for layer in layers
+        if isinstance(layer, nn.QuantizedLinear | nn.QuantizedEmbedding) and layer.scales.dtype == mx.float32
+    ]
+    if sum(layer.scales.size * layer.group_size * 4 for layer in chosen) <= UNPACKED_BYTES:
+        for layer in chosen:
+            parts = layer.weight, layer.scales, layer.get("biases")
+            weight = mx.dequantize(*parts, group_size=layer.group_size, bits=layer.bits, mode=layer.mode)
+            layer._unpacked = mx.contiguous(weight.T)  # the underscore keeps it out of the layer's parameters
+        mx.eval([layer._unpacked for layer in chosen])
 
 
 class Projections:
@@ -71,6 +98,7 @@ class Projections:
             after = before + sum(some._outputs[place] for place in chosen)
             if chosen:
                 view = copy.copy(joint)
+                view.pop("_unpacked", None)
                 view.update({name: weight[before:after] for name, weight in joint.parameters().items()})
                 some._joint.append((view, chosen))
         return some

@@ -16,6 +16,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from dflash_mlx.kernels import MAX_ROWS, Kernels, metal_kernel
+from dflash_mlx.kernels.projections import as_module
 
 SPLIT = 4  # SIMD groups that share the K of the same outputs in the fast form
 INPUTS = ("x", "w", "scales", "biases")
@@ -68,8 +69,7 @@ def project(layer: nn.Module, x: mx.array, kernels: Kernels, exact: bool = False
     name = kernel_for(layer, rows, x.dtype, exact) if rows > 1 else None
     if name and kernels.use(name, rows):
         return verify_linear(layer, x, exact)
-    y: mx.array = layer.as_linear(x) if isinstance(layer, nn.Embedding | nn.QuantizedEmbedding) else layer(x)
-    return y
+    return as_module(layer, x)
 
 
 def verify_matmul_reference(x: mx.array, w: mx.array, scales: mx.array, biases: mx.array, bits: int, group_size: int) -> mx.array:

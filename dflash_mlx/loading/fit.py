@@ -74,5 +74,5 @@ def check_fit(target: Target, drafter: DFlash) -> None:
 
 def _mismatch(what: str) -> PairMismatchError:
     return PairMismatchError(
-        f"{what}: these two were not made for each other.", "Use the drafter made for this target, or none (--drafter none)."
+        f"{what}: these two were not made for each other.", "Use the drafter made for this target, or drafter=None."
     )

@@ -96,7 +96,7 @@ def _known_drafter(target: str | Path, downloading: Downloading | None) -> Path 
     try:
         return resolve(pair.drafter, downloading)
     except DFlashError as error:
-        hint = f"{error.hint[:-1]}; or decode plainly (--drafter none; drafter=None)."
+        hint = f"{error.hint[:-1]}; or decode plainly with drafter=None."
         raise type(error)(f"the drafter for {target} is not available: {error.message}", hint) from error
 
 
@@ -274,7 +274,7 @@ def _unreachable(name: str, error: Exception | None) -> DFlashError:
         names = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
         return ModelNotFoundError(
             f"{name} is in the Hub cache only in part, it lacks {names}, and {why}.",
-            f"{way_out[:-1]}; the download then goes on with the files that are missing.",
+            f"{way_out[:-1]}; the download then continues with the missing files.",
         )
     return ModelNotFoundError(f"{name} is not in the Hub cache and {why}.", way_out)
 

@@ -131,5 +131,5 @@ def check(need: Need) -> None:
         parts = ", ".join(f"{name} {size / GB:.1f}" for name, size in zip(need._fields, need) if size)
         raise MemoryBudgetError(
             f"this needs {need.total / GB:.1f} GB ({parts}), the machine offers {room / GB:.1f} GB.",
-            "Use a smaller quantisation, a shorter context or fewer drafter bits; --force (force=True) tries anyway.",
+            "Use a smaller quantisation or a shorter context; force=True tries anyway.",
         )

@@ -41,6 +41,11 @@ class Target(ABC):
     module: nn.Module
     kernels: Kernels
 
+    @property
+    @abstractmethod
+    def linear_layers(self) -> list[nn.Module]:
+        """What it projects by, as it is called, the head last."""
+
     @abstractmethod
     def use_kernels(self, kernels: Kernels) -> None:
         """Computes with these kernels from now on, wherever their contracts cover the shapes; at first with none."""

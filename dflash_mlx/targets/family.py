@@ -93,7 +93,7 @@ def build(folder: Path, config: dict[str, Any], family: Family, weights: Weights
     text = read_text_config(folder, config, family)
     if weights is None:
         weights = read_weights(folder)
-        if any(".mlp.experts.0." in name for name in weights):  # every load would have to stack them anew
+        if any(".mlp.experts.0." in name for name in weights):  # every load would have to stack them again
             raise UnsupportedModelError(f"{folder} has its experts one by one.", to_convert(folder, config))
     weights = _with_plain_names(weights, folder)
     check_layers(text["num_hidden_layers"], weights, folder)
@@ -103,7 +103,7 @@ def build(folder: Path, config: dict[str, Any], family: Family, weights: Weights
         weights = model.sanitize(weights)
     except Exception as error:  # whatever a senseless config or tensor makes mlx-lm stumble over
         raise CheckpointError(
-            f"{folder} holds no sound {config['model_type']} model ({error!r}).", "Get its files again."
+            f"{folder} does not hold a valid {config['model_type']} model ({error!r}).", "Get its files again."
         ) from error
     load_weights(model, weights, config, folder)
     return model

@@ -16,11 +16,13 @@ from dflash_mlx.kernels import Kernels, has_metal
 from dflash_mlx.kernels import gated_delta as delta
 from dflash_mlx.kernels import recurrent_inputs as inputs
 from dflash_mlx.kernels.columns import Columns
-from dflash_mlx.kernels.gated_delta import Writes
+from dflash_mlx.kernels.gated_delta import Block, Writes
 from dflash_mlx.kernels.projections import FeedForward, Project, Projections
 from dflash_mlx.kernels.verify_matmul import project
 from dflash_mlx.targets.row_invariance import Op, ops_of
 from dflash_mlx.targets.state import Due, RecurrentState
+
+AT_ONCE = 4  # rows from which on the closed form beats one row after the other
 
 
 class Projected(NamedTuple):
@@ -43,13 +45,13 @@ class Rows(NamedTuple):
     x: `[1, rows, hidden]`, the layer's output.
     conv_rows: `[1, kernel - 1 + rows, conv_dim]`, before the short convolution, with those before them in front.
     states: those after the last rows, as `recur` has them; from our own kernel the one before the rows.
-    writes: what they write into it.
+    writes: what they write into it; from `gated_delta.whole_block`, as it has it, and there are no states.
     """
 
     x: mx.array
     conv_rows: mx.array
     states: list[mx.array]
-    writes: Writes
+    writes: Writes | Block
 
 
 class RecurrentLayer:
@@ -76,7 +78,8 @@ class RecurrentLayer:
     def use_kernels(self, kernels: Kernels) -> None:
         """Computes with these kernels from now on."""
         self.kernels = kernels
-        self._compiled = {exact: mx.compile(partial(self._rows, exact=exact)) for exact in (False, True)}
+        self._compiled = {exact: mx.compile(partial(self._rows, exact=exact, at_once=not exact)) for exact in (False, True)}
+        self._state_after = mx.compile(delta.state_after)
 
     @property
     def linear_layers(self) -> list[nn.Module]:
@@ -121,11 +124,15 @@ class RecurrentLayer:
             # a view would keep all of the chunk's rows alive
             state.advance(mx.contiguous(rows.conv_rows[:, x.shape[1] :]), rows.states[-1])
         else:
-            before, known = state.recurrent, dict(zip(range(x.shape[1], 0, -1), reversed(rows.states)))
-            state.keep(
-                rows.conv_rows, lambda count: known[count] if count in known else replay(count, Writes(*rows.writes), before)
-            )
+            state.keep(rows.conv_rows, self._states(x.shape[1], rows, state.recurrent))
         return rows.x
+
+    def _states(self, width: int, rows: Rows, before: mx.array) -> Callable[[int], mx.array]:
+        """Gives the state after the first so many of `width` rows."""
+        if not rows.states:
+            return lambda count: self._state_after(mx.array([count], mx.int32), Block(*rows.writes), before)
+        known = dict(zip(range(width, 0, -1), reversed(rows.states)))
+        return lambda count: known[count] if count in known else replay(count, Writes(*rows.writes), before)
 
     def one_by_one(
         self, x: mx.array, state: RecurrentState, position: mx.array, mask: mx.array, commit: bool = False, exact: bool = True
@@ -150,8 +157,12 @@ class RecurrentLayer:
         count: mx.array | None = None,
         last: Writes | None = None,
         exact: bool = False,
+        at_once: bool = False,
     ) -> Rows:
-        """Rows `[1, rows, hidden]` after a state, or, by our own kernel, after `count` rows of the `last` block after it."""
+        """Rows `[1, rows, hidden]` after a state, or, by our own kernel, after `count` rows of the `last` block after it.
+
+        at_once: where no kernel serves, rows need not have the bits of one at a time.
+        """
         net, (B, rows, _) = self.layer.linear_attn, x.shape
         linear = partial(project, kernels=self.kernels, exact=exact)
         qkv, z, a, b = self.projected(self.layer.input_layernorm(x), linear)
@@ -161,14 +172,19 @@ class RecurrentLayer:
         )
         start = mx.array([0], mx.int32) if count is None else count
         q, writes, conv_rows = prepare(conv_rows, start, qkv, a, b, weights, net.num_k_heads, net.head_k_dim)
+        states: list[mx.array]
+        written: Writes | Block = writes
         if count is None or last is None:
-            y, states = recur(q, writes, recurrent)
+            if at_once and rows >= AT_ONCE and not _has_kernel(q):
+                (y, written), states = delta.whole_block(q, writes, recurrent), []
+            else:
+                y, states = recur(q, writes, recurrent)
         else:
             y, before = delta.gated_delta_metal(recurrent, Writes(*last), count, q, writes)
             states = [before]
         y = net.norm(y, z.reshape(B, rows, net.num_v_heads, net.head_v_dim)).reshape(B, rows, -1)
         x = x + linear(net.out_proj, y)
-        return Rows(x + self._mlp(self.layer.post_attention_layernorm(x), linear), conv_rows, states, writes)
+        return Rows(x + self._mlp(self.layer.post_attention_layernorm(x), linear), conv_rows, states, written)
 
     def _no_writes(self, state: RecurrentState) -> Writes:
         """One row, never looked at: what a kernel is given where nothing is due."""

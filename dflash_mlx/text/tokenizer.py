@@ -90,9 +90,7 @@ class Tokenizer:
                 'Give text, [{"role": "user", "content": "..."}], or a list of whole numbers.',
             )
         if (chosen := self._template(template.get("tools"))) is None:
-            raise RequestError(
-                "this model has no chat template.", "Send the text as it is: raw=True, or --raw on the command line."
-            )
+            raise RequestError("this model has no chat template.", "Send the text as it is, with raw=True.")
         items = [{**item, "content": _text_of(item["content"])} for item in items]
         texts = [text for item in items for text in (item["role"], item["content"]) if isinstance(text, str)]
         items = [{key: value for key, value in item.items() if value is not None} for item in items]
@@ -128,7 +126,7 @@ class Tokenizer:
         except Exception as error:  # a template is a program: it can fail in any way
             raise RequestError(
                 f"the model's chat template cannot render these messages ({error}).",
-                "Check roles, contents and their order; or send text as it is: raw=True, --raw on the command line.",
+                "Check roles, contents and their order; or send text as it is, with raw=True.",
             ) from error
 
     def opens_thinking(self, prompt: list[int]) -> bool:

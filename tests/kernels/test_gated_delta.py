@@ -7,7 +7,14 @@ import pytest
 from mlx_lm.models import gated_delta as mlx_lm
 
 from dflash_mlx.kernels import gated_delta, source
-from dflash_mlx.kernels.gated_delta import Writes, covers, gated_delta_metal, gated_delta_reference
+from dflash_mlx.kernels.gated_delta import (
+    Writes,
+    covers,
+    gated_delta_metal,
+    gated_delta_reference,
+    state_after,
+    whole_block,
+)
 
 Runs = list[metal_on_cpu.Run]
 ROUNDING = {mx.float32: 2.0**-24, mx.bfloat16: 2.0**-8, mx.float16: 2.0**-11}
@@ -219,3 +226,31 @@ def test_other_shapes_are_not_covered() -> None:
     assert not covers(16, 128, 40, 128, mx.bfloat16)
     assert not covers(16, 512, 48, 128, mx.bfloat16)
     assert not covers(16, 128, 48, 128, mx.int32)
+
+
+@pytest.mark.parametrize("decays", ["usual", "0 and 1", "underflowing"])
+@pytest.mark.parametrize("rows", [2, 3, 4, 5, 8, 16])
+def test_a_whole_block_at_once_is_the_rule_row_by_row(rows: int, decays: str) -> None:
+    case = (2, 32, 6, 24)
+    q, writes = rows_of(case, rows, mx.float32, seed=rows)
+    state = mx.random.normal((1, 6, 24, 32), key=mx.random.key(9))
+    if decays != "usual":
+        edge = [0.0, 1.0] if decays == "0 and 1" else [1e-30, 1e-38]
+        writes = writes._replace(g=mx.array(np.resize(edge, writes.g.shape), mx.float32))
+    y, block = whole_block(q, writes, state)
+    none = part(writes, 0, 1)
+    expected, _ = by_hand(state, none, mx.array([0], mx.int32), q, writes)
+    assert np.abs(np.array(y) - expected).max() < 2e-5
+    for count in range(1, rows + 1):
+        _, after = by_hand(state, writes, mx.array([count], mx.int32), q[:, :1], none)
+        assert np.abs(np.array(state_after(mx.array([count], mx.int32), block, state)) - after).max() < 2e-5
+
+
+def test_a_whole_block_of_equal_keys_stays_accurate() -> None:
+    """The system to solve is worst where every row overwrites the one before."""
+    q, writes = rows_of((1, 32, 2, 16), 16, mx.float32, seed=4)
+    writes = writes._replace(k=mx.repeat(writes.k[:, :1], 16, axis=1), beta=mx.ones_like(writes.beta), g=mx.ones_like(writes.g))
+    state = mx.random.normal((1, 2, 16, 32), key=mx.random.key(5))
+    y, _ = whole_block(q, writes, state)
+    expected, _ = by_hand(state, part(writes, 0, 1), mx.array([0], mx.int32), q, writes)
+    assert np.abs(np.array(y) - expected).max() < 1e-3

@@ -2,9 +2,12 @@
 
 import mlx.core as mx
 import mlx.nn as nn
+import numpy as np
+import pytest
 from mlx.utils import tree_flatten
 
-from dflash_mlx.kernels.projections import Projections
+from dflash_mlx.kernels import projections
+from dflash_mlx.kernels.projections import Projections, as_module, unpack
 
 K = 512
 
@@ -52,3 +55,32 @@ def test_joint_weights_are_held_once() -> None:
     joint = Projections(parts)
     mx.eval(joint(mx.ones((1, K))), [part.parameters() for part in parts])
     assert mx.get_active_memory() - before < 0.02 * size
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_unpacked_weights_are_the_quantised_ones(bias: bool) -> None:
+    layer = quantised(48, bias=bias)
+    x = mx.random.normal((1, 5, K))
+    weight = np.array(mx.dequantize(layer.weight, layer.scales, layer.biases, 64, 4)).astype(np.float64)
+    expected = np.array(x).astype(np.float64) @ weight.T + (np.array(layer.bias) if bias else 0)
+    parameters = tree_flatten(layer.parameters())
+    unpack([layer])
+    assert "_unpacked" in layer and len(tree_flatten(layer.parameters())) == len(parameters)
+    assert np.abs(np.array(as_module(layer, x)) - expected).max() < 1e-4
+
+
+def test_an_unpacked_embedding_is_the_head() -> None:
+    layer = nn.Embedding(40, K).to_quantized(64, 4)
+    x = mx.random.normal((1, 3, K))
+    before = as_module(layer, x)
+    unpack([layer])
+    assert "_unpacked" in layer and mx.allclose(as_module(layer, x), before, atol=1e-4)
+
+
+def test_large_half_precision_and_float_weights_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    half, plain, large = quantised(64), nn.Linear(K, 8), quantised(64)
+    half.scales, half.biases = half.scales.astype(mx.bfloat16), half.biases.astype(mx.bfloat16)
+    unpack([half, plain])
+    monkeypatch.setattr(projections, "UNPACKED_BYTES", 64 * K * 4 - 1)
+    unpack([large])
+    assert not any("_unpacked" in layer for layer in (half, plain, large))

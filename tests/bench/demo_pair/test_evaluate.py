@@ -9,7 +9,7 @@ from dflash_mlx.bench.demo_pair.text import ARITHMETIC, Turn, dialogue
 
 
 @pytest.mark.parametrize("thinking", [False, True])
-@pytest.mark.parametrize("kind", [*ARITHMETIC, "units", "code", "about"])
+@pytest.mark.parametrize("kind", [*ARITHMETIC, "units", "code", "about", "else"])
 def test_the_generators_own_answers_are_right(kind: str, thinking: bool) -> None:
     made = dialogue(random.Random(1), wording="held-out", kind=kind, thinking=thinking)
     thought = f"{made.last.working}\n</think>\n\n" if thinking else ""

@@ -1,0 +1,35 @@
+"""How --help looks: options in groups, flags without a type, -h as well."""
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+GROUPS = {
+    "Model": ("model", "drafter", "drafter_bits", "kernels", "force", "yes"),
+    "Speculation": ("block_size", "block_sizes", "verify"),
+    "Sampling": ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed", "temperatures"),
+    "Prompt": ("system", "thinking", "raw", "prompt_cache", "load", "prompts", "limit", "contexts", "context"),
+    "Result": ("output", "overwrite", "upload_repo", "dry_run", "check", "max_kl"),
+    "Measurement": ("rounds", "cool_down"),
+    "Output": ("max_tokens", "stop", "json", "as_json", "as_markdown", "quiet", "show_thinking", "show_drafts", "save", "plot"),
+}
+GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
+
+
+class _Arranged:
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            param.rich_help_panel = GROUP_OF.get(param.name, param.rich_help_panel)
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class Command(_Arranged, TyperCommand):
+    """A command whose --help is arranged so."""
+
+
+class Group(_Arranged, TyperGroup):
+    """A group of commands likewise."""
