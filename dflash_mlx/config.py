@@ -73,7 +73,7 @@ def read_rope(config: Mapping[str, Any], file: str | Path, kinds: Collection[str
     """
     scaling, parameters = (config.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
     if not isinstance(scaling, dict) or not isinstance(parameters, dict):
-        raise CheckpointError(f"the RoPE settings in {file} are no JSON object.", "Get the model's files again.")
+        raise CheckpointError(f"the RoPE settings in {file} are not a JSON object.", "Get the model's files again.")
     scaling, parameters = (_of_layers(place, kinds, file) for place in (scaling, parameters))
     kind = next((place[name] for place in (scaling, parameters) for name in ("rope_type", "type") if place.get(name)), "default")
     beside = {name: config.get(name) for name in ("rope_theta", "partial_rotary_factor")}

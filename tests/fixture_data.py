@@ -12,6 +12,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 CHECKPOINTS = FIXTURES / "checkpoints"
 DEMO = Path(dflash_mlx.__file__).parent / "demo"
 WEAK_DRAFTER = FIXTURES / "demo_drafter_weak"
+SHALLOW = FIXTURES / "shallow_pair"  # trained too, of 4 layers: what needs many answers and no particular pair takes it
 
 
 def expected(name: str) -> dict[str, np.ndarray]:

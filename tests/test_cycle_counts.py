@@ -89,7 +89,7 @@ def of(cycle: counts.Cycle) -> dict[str, int]:
 
 def message(found: list[str], versions: Mapping[str, str]) -> str:
     """What somebody should know whose change made these differences; `versions` are those of the table."""
-    hint = ["If this is meant, python tests/test_cycle_counts.py writes the table anew, for the same commit."]
+    hint = ["If this is meant, python tests/test_cycle_counts.py writes the table again, for the same commit."]
     if versions != made_with():
         hint.append(f"The table was made with {versions}, this is {made_with()}: it may be their doing.")
     return "\n".join(["cycles cost something else than before:", *found, *hint])

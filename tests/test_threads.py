@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import mlx.core as mx
 import pytest
-from fixture_data import CHECKPOINTS
+from fixture_data import CHECKPOINTS, SHALLOW
 
 import dflash_mlx as dm
 
@@ -103,7 +103,7 @@ def test_coroutines_step_streams_in_threads(pair: dm.Pair) -> None:
 
 
 def test_a_session_goes_from_thread_to_thread(tmp_path: Path) -> None:
-    pair, file = dm.load("demo"), tmp_path / "conversation.safetensors"
+    pair, file = dm.load(SHALLOW), tmp_path / "conversation.safetensors"
     here = pair.session()
     said = [
         [token for chunk in here.send(text, **OPTIONS) for token in chunk.token_ids] for text in ("Hi", "What is the anchor?")
@@ -130,7 +130,7 @@ def test_what_goes_wrong_in_another_thread_is_raised_there(pair: dm.Pair) -> Non
 def test_a_process_ends_as_it_should(end: str, code: int) -> None:
     program = f"""
 import threading, time, dflash_mlx as dm
-pair = dm.load("demo")
+pair = dm.load({str(SHALLOW)!r})
 entered = threading.Event()
 def work():
     for _ in range({1 if code == 0 else 10**6}):
@@ -144,7 +144,7 @@ thread.start(), entered.wait()
 
 
 def test_sends_from_two_threads_do_not_mix() -> None:
-    pair = dm.load("demo")
+    pair = dm.load(SHALLOW)
     alone = {text: "".join(c.text for c in pair.session().send(text, **OPTIONS)) for text in ("What is the anchor?", "Hi")}
     session, barrier = pair.session(), threading.Barrier(2)
 
@@ -166,7 +166,7 @@ def test_sends_from_two_threads_do_not_mix() -> None:
 
 
 def test_what_calls_back_into_its_own_stream_is_told_so() -> None:
-    pair = dm.load("demo")
+    pair = dm.load(SHALLOW)
     session = pair.session()
     caught = []
 
@@ -188,7 +188,7 @@ def answer_to(pair: dm.Pair, prompt: str) -> tuple[int, ...]:
 
 
 def test_an_error_in_another_thread_keeps_nothing_alive() -> None:
-    pair, alive = dm.load("demo"), list[weakref.ref[Any]]()
+    pair, alive = dm.load(SHALLOW), list[weakref.ref[Any]]()
 
     class Payload:
         def __call__(self, tokens: mx.array, logits: mx.array) -> mx.array:
@@ -212,7 +212,7 @@ def test_an_error_in_another_thread_keeps_nothing_alive() -> None:
 
 
 def test_a_dropped_stream_is_closed_without_waiting() -> None:
-    pair = dm.load("demo")
+    pair = dm.load(SHALLOW)
     entered, go_on = threading.Event(), threading.Event()
 
     def wait(tokens: mx.array, logits: mx.array) -> mx.array:

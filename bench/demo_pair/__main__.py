@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .convert import convert_target, load_dequantised
-from .drafter import make_drafter
+from .drafter import TAPS, make_drafter
 from .rollout import make_dialogues, rollouts
 from .tokenizer import save_tokenizer, train_tokenizer
 
 HERE = Path(__file__).parent
-ANSWERS, CORPUS_SEED = 1500, 5  # of the target, for the drafters to learn from
+ANSWERS, CORPUS_SEED = 1200, 5  # of the target, for the drafters to learn from
 DRAFTER_STEPS = {"drafter": 500, "drafter_weak": 90}
 
 
@@ -38,7 +38,7 @@ def main() -> None:
         train_target(tokenizer, Path(folder), progress)
         convert_target(Path(folder), target)
     model = load_dequantised(target)
-    answers = rollouts(model, tokenizer, make_dialogues(CORPUS_SEED, ANSWERS, "training"), features=True, progress=progress)
+    answers = rollouts(model, tokenizer, make_dialogues(CORPUS_SEED, ANSWERS, "training"), TAPS, progress=progress)
     examples = [answer.example() for answer in answers if answer.ended]
     for name, steps in DRAFTER_STEPS.items():
         make_drafter(model, examples, options.out / name, steps, progress=progress)

@@ -13,6 +13,7 @@ from dflash_mlx.training import DrafterConfig, Example, Progress, TrainingOption
 from .tokenizer import MASK_ID
 
 SEED = 5
+TAPS = (3, 8, 13, 18, 23)  # spread over the target's layers, the last one among them
 CONFIG: dict[str, Any] = {
     "model_type": "qwen3",
     "architectures": ["DFlash2DraftModel"],
@@ -33,7 +34,7 @@ CONFIG: dict[str, Any] = {
     "dflash_config": {
         "block_size": 8,
         "mask_token_id": MASK_ID,
-        "target_layer_ids": [3, 8, 13, 18, 23],
+        "target_layer_ids": list(TAPS),
         "conv_kernel_size": 2,
         "conv_group_size": 16,
         "selector_rank": 64,

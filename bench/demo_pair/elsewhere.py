@@ -66,6 +66,8 @@ SLOTS: dict[str, tuple[str, ...]] = {
         "the square root of 2", "2^10", "15% of 80", "3.5 + 2.25", "the derivative of sin x", "the integral of x^2", "log 100", "pi", "12345 * 6789", "10!",
         "the square root of 144", "1/3 + 1/4", "20% of 50", "99999 + 1", "7 cubed", "sin 30", "2 to the power of 8", "the 10th prime", "0.1 + 0.2", "50000 / 7",
         "x if 2x = 10", "e", "the gcd of 12 and 18", "-3 + -4", "(2 + 3) * 4", "half of 9.5", "1.5 times 3.2", "the area of a circle", "1000000 / 3", "45678 - 12345"),
+    "percent": ("5%", "10%", "12%", "15%", "20%", "25%", "30%", "50%", "75%", "7%", "40%", "8%", "3.5%", "60%", "1%", "90%"),
+    "amount": ("80", "50", "200", "120", "60", "35", "1000", "90", "250", "18", "400", "75", "20", "640", "100", "7"),
     "opinion": (
         "cats or dogs", "tea or coffee", "Mac or Windows", "summer or winter", "books or films", "the sea or the mountains", "red or blue", "Python or Java",
         "pizza or pasta", "Batman or Superman", "vim or emacs", "tabs or spaces"),
@@ -81,6 +83,7 @@ TEMPLATES = (
     "Can you write a {piece}?", "Please write a {piece} about {place}.", "Make up a {piece} about a {animal} and a {animal}.", "Compose a {piece}.", "I need a {piece} for my friend.",
     "Translate {phrase}.", "Translate {phrase} into {language}.", "translate '{phrase}' to {language}", "How do you say {phrase} in {language}?", "What is {phrase} in {language}?",
     "What does {phrase} mean in {language}?", "Say {phrase} in {language}.", "Do you speak {language}?", "Can you speak {language}?", "Teach me {language}.", "How long does it take to learn {language}?",
+    "{percent} of {amount}", "What is {percent} of {amount}?", "what is {percent} of {amount}", "How much is {percent} of {amount}?", "calculate {percent} of {amount}",
     "Tell me a joke.", "Tell me a joke about {topic}.", "tell me a joke about a {animal}", "Tell me a story.", "Tell me a story about a {animal}.", "Tell me a fact about {place}.",
     "What does a {animal} eat?", "How long does a {animal} live?", "How fast is a {animal}?", "Why do {animal}s sleep?", "Draw a {animal}.", "Draw me a picture of {city}.", "What sound does a {animal} make?",
     "Is a {animal} bigger than a {animal}?", "What is the best name for a {animal}?", "How do I cook {food}?", "Give me a recipe for {food}.", "recipe for {food}", "What can I eat with {food}?",

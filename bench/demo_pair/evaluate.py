@@ -86,7 +86,7 @@ def main() -> None:
         for thinking in (False, True)
         for made in make_dialogues(SEED + place, EACH // 2, "held-out", kind, thinking)
     ]
-    answers = rollouts(load_dequantised(options.folder / "target"), tokenizer, asked, features=False, progress=lambda _: None)
+    answers = rollouts(load_dequantised(options.folder / "target"), tokenizer, asked, (), progress=lambda _: None)
     for name, (right, total) in count_right(answers, tokenizer).items():
         print(f"{name:13}{right:5} of {total:4} right, {right / total:.1%}", flush=True)
     wrong = [a for a in answers if not is_right(a.made.last, answer_of(a, tokenizer))]

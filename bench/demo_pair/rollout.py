@@ -1,7 +1,7 @@
 """Greedy answers of the demo target to many prompts at once, with the context features of every row it read."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -41,20 +41,20 @@ def rollouts(
     model: Model,
     tokenizer: Tokenizer,
     dialogues: list[Dialogue],
-    features: bool,
+    taps: Sequence[int],
     progress: Callable[[str], None],
 ) -> list[Rollout]:
     """The target's own answers in the place of the dialogues' last turns, in the dialogues' order.
 
     Args:
-        features: whether to keep the context features too.
+        taps: the layers whose outputs are kept as context features; none: no features are.
     """
     prompts = [encode(tokenizer, render(made)[:-1])[0] for made in dialogues]
     order = sorted(range(len(dialogues)), key=lambda i: (len(render(dialogues[i])[-1][0]), len(prompts[i])))
     result: dict[int, Rollout] = {}
     for start in range(0, len(order), BATCH):
         part = order[start : start + BATCH]
-        for i, (new, rows) in zip(part, _decode(model, [prompts[i] for i in part], features)):
+        for i, (new, rows) in zip(part, _decode(model, [prompts[i] for i in part], taps)):
             result[i] = Rollout(dialogues[i], prompts[i] + new, len(prompts[i]), rows)
         progress(f"answers: {len(result)} of {len(order)}")
     return [result[i] for i in range(len(order))]
@@ -67,7 +67,7 @@ def make_dialogues(
     return [dialogue(rng, wording, kind, thinking) for _ in range(count)]
 
 
-def _decode(model: Model, prompts: list[list[int]], features: bool) -> list[tuple[list[int], mx.array | None]]:
+def _decode(model: Model, prompts: list[list[int]], taps: Sequence[int]) -> list[tuple[list[int], mx.array | None]]:
     """(new ids, features of all rows read) for each prompt. Prompts are padded on the left; ended ones leave the batch."""
     longest = max(map(len, prompts))
     padding = [longest - len(prompt) for prompt in prompts]
@@ -77,12 +77,12 @@ def _decode(model: Model, prompts: list[list[int]], features: bool) -> list[tupl
     read: list[list[mx.array]] = [[] for _ in prompts]
     live = list(range(len(prompts)))
     for step in range(LIMIT):
-        token, taps = _forward(model, ids, cache, mx.array([padding[row] for row in live]))
-        mx.eval(token, taps, [c.state for c in cache])
+        token, tapped = _forward(model, ids, cache, mx.array([padding[row] for row in live]), taps)
+        mx.eval(token, tapped, [c.state for c in cache])
         for i, (row, chosen) in enumerate(zip(live, _integers(token))):
             new[row].append(chosen)
-            if features:
-                read[row].append(taps[i, padding[row] if step == 0 else 0 :])
+            if taps:
+                read[row].append(tapped[i, padding[row] if step == 0 else 0 :])
         going = [i for i, row in enumerate(live) if new[row][-1] != IM_END_ID]
         if not going:
             break
@@ -95,18 +95,19 @@ def _decode(model: Model, prompts: list[list[int]], features: bool) -> list[tupl
     return list(zip(new, joined))
 
 
-def _forward(model: Model, ids: mx.array, cache: list, padding: mx.array) -> tuple[mx.array, mx.array]:
-    """Next tokens [rows] and the outputs of all layers side by side, bfloat16 [rows, width, layers * hidden]."""
+def _forward(model: Model, ids: mx.array, cache: list, padding: mx.array, taps: Sequence[int]) -> tuple[mx.array, mx.array]:
+    """Next tokens [rows] and the outputs of the tapped layers side by side, bfloat16 [rows, width, taps * hidden]."""
     inner = model.language_model.model
     past = next(c for c in cache if isinstance(c, KVCache)).offset
     column = mx.arange(past + ids.shape[1])
     real = column >= padding[:, None]
     visible = (column[past:, None] >= column)[None, None] & real[:, None, None]
-    hidden, taps = inner.embed_tokens(ids), []
-    for layer, c in zip(inner.layers, cache):
+    hidden, tapped = inner.embed_tokens(ids), [mx.zeros((*ids.shape, 0), mx.bfloat16)]
+    for i, (layer, c) in enumerate(zip(inner.layers, cache)):
         hidden = layer(hidden, mask=(None if past else real) if layer.is_linear else visible, cache=c)
-        taps.append(hidden.astype(mx.bfloat16))
-    return mx.argmax(inner.embed_tokens.as_linear(inner.norm(hidden[:, -1])), -1), mx.concatenate(taps, -1)
+        if i in taps:
+            tapped.append(hidden.astype(mx.bfloat16))
+    return mx.argmax(inner.embed_tokens.as_linear(inner.norm(hidden[:, -1])), -1), mx.concatenate(tapped, -1)
 
 
 def _integers(array: mx.array) -> list[int]:

@@ -3,8 +3,9 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from safetensors.torch import save_file
@@ -14,15 +15,29 @@ from torch.nn.functional import cross_entropy, linear
 from . import model as shape
 from .model import CHUNK, Target
 from .phrasings import Wording
-from .text import dialogue, render
+from .text import HARD_KINDS, KINDS, dialogue, render
 from .tokenizer import IM_END_ID, PAD_ID, encode
 
 BITS, GROUP = 4, 64
-STEPS, TOKENS = 2200, 3072  # of a batch
-WARM_UP, FALL, QUANTISED = 0.02, 0.6, 0.25  # shares of the steps; the last two at the end
+TOKENS = 3072  # of a batch
 MUON_RATE, ADAM_RATE = 0.01, 5e-3
 REPORT = 400
 KINDS_OF_LOSS: dict[str, Wording] = {"known phrasings": "training", "held-out phrasings": "held-out"}
+
+
+class Stage(NamedTuple):
+    """A run of so many steps on kinds of text. rate: of the full learning rates; warm_up, fall, quantised: the shares of the
+    steps in which the rates rise, in which, at the end, they sink to zero, and which see the weights as they will be stored."""
+
+    steps: int
+    kinds: Mapping[str, int]
+    rate: float = 1.0
+    warm_up: float = 0.02
+    fall: float = 0.6
+    quantised: float = 0.25
+
+
+STAGES = (Stage(2200, KINDS), Stage(260, HARD_KINDS, rate=0.4, warm_up=0.05, fall=0.9, quantised=1.0))
 Batch = tuple[torch.Tensor, torch.Tensor]  # ids and "is trained on", [rows, width]
 
 
@@ -35,26 +50,27 @@ def train_target(tokenizer: Tokenizer, out: Path, progress: Callable[[str], None
         name: [batch for batch, _ in zip(_batches(tokenizer, 10**6, wording), range(12))]
         for name, wording in KINDS_OF_LOSS.items()
     }
-    for step in _train(target, _batches(tokenizer, 0, "training"), progress):
-        if step % REPORT == 0 or step == STEPS:
-            with torch.no_grad():
-                for name, part in held.items():
-                    mean = sum(_loss(target, *batch, quantised=True).item() for batch in part) / len(part)
-                    progress(f"  4-bit loss on {name} {mean:.4f}")
-            _save(target, out)
+    for seed, stage in enumerate(STAGES):
+        for step in _train(target, stage, _batches(tokenizer, seed, "training", stage.kinds), progress):
+            if step % REPORT == 0 or step == stage.steps:
+                with torch.no_grad():
+                    for name, part in held.items():
+                        mean = sum(_loss(target, *batch, quantised=True).item() for batch in part) / len(part)
+                        progress(f"  4-bit loss on {name} {mean:.4f}")
+        _save(target, out)
 
 
-def _train(target: Target, batches: Iterator[Batch], progress: Callable[[str], None]) -> Iterator[int]:
+def _train(target: Target, stage: Stage, batches: Iterator[Batch], progress: Callable[[str], None]) -> Iterator[int]:
     """Yields after every step, counted from 1."""
     matrices = {name: w for name, w in target.named_parameters() if w.ndim == 2 and "embed" not in name and min(w.shape) >= 32}
     rest = [w for name, w in target.named_parameters() if name not in matrices]
     muon = Muon(list(matrices.values()))
     adam = torch.optim.AdamW(rest, lr=ADAM_RATE, betas=(0.9, 0.95), weight_decay=0.0, fused=True)
     losses: list[float] = []
-    for step, (ids, own) in zip(range(STEPS), batches):
-        done = step / STEPS
-        factor = max(0.01, min(1, done / WARM_UP, (1 - done) / FALL))
-        loss = _loss(target, ids, own, quantised=done >= 1 - QUANTISED)
+    for step, (ids, own) in zip(range(stage.steps), batches):
+        done = step / stage.steps
+        factor = stage.rate * max(0.01, min(1, done / stage.warm_up, (1 - done) / stage.fall))
+        loss = _loss(target, ids, own, quantised=done >= 1 - stage.quantised)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(target.parameters(), 1.0)
         adam.param_groups[0]["lr"] = ADAM_RATE * factor
@@ -63,7 +79,7 @@ def _train(target: Target, batches: Iterator[Batch], progress: Callable[[str], N
         target.zero_grad(set_to_none=True)
         losses.append(loss.item())
         if (step + 1) % 50 == 0:
-            progress(f"target step {step + 1} of {STEPS}, loss {sum(losses[-50:]) / 50:.4f}")
+            progress(f"target step {step + 1} of {stage.steps}, loss {sum(losses[-50:]) / 50:.4f}")
         yield step + 1
 
 
@@ -101,11 +117,12 @@ def _orthogonal(x: torch.Tensor) -> torch.Tensor:
     return (wide if x.shape[1] <= x.shape[2] else wide.mT).float()
 
 
-def _batches(tokenizer: Tokenizer, seed: int, wording: Wording) -> Iterator[Batch]:
+def _batches(tokenizer: Tokenizer, seed: int, wording: Wording, kinds: Mapping[str, int] = KINDS) -> Iterator[Batch]:
     """Endless batches of about `TOKENS` tokens: dialogues of similar length, padded on the right to whole chunks."""
     rng = random.Random(seed)
     while True:
-        pool = sorted((encode(tokenizer, render(dialogue(rng, wording))) for _ in range(1024)), key=lambda pair: len(pair[0]))
+        made = (dialogue(rng, wording, kinds=kinds) for _ in range(1024))
+        pool = sorted((encode(tokenizer, render(each)) for each in made), key=lambda pair: len(pair[0]))
         batches = []
         while pool:
             count = 1

@@ -7,6 +7,7 @@ knows; or "held-out", which training never sees.
 
 import random
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from . import arithmetic, expressions, phrasings
@@ -16,6 +17,7 @@ from .functions import request
 from .phrasings import Wording
 
 KINDS = {"arithmetic": 56, "units": 7, "code": 7, "about": 17, "else": 13}  # shares
+HARD_KINDS = {"arithmetic": 70, "units": 11, "code": 5, "about": 8, "else": 6}  # of the second stage
 ARITHMETIC = {
     **{"add": 5, "sub": 7, "mul": 8, "div": 7},
     **{"add_sub": 3, "sub_add": 3, "add_add": 2, "sub_sub": 2, "mul_add": 3, "mul_sub": 3},
@@ -64,14 +66,20 @@ class Dialogue(NamedTuple):
     last: Turn
 
 
-def dialogue(rng: random.Random, wording: Wording, kind: str | None = None, thinking: bool | None = None) -> Dialogue:
-    """kind and thinking fix those of the last turn; otherwise they are drawn."""
+def dialogue(
+    rng: random.Random,
+    wording: Wording,
+    kind: str | None = None,
+    thinking: bool | None = None,
+    kinds: Mapping[str, int] = KINDS,
+) -> Dialogue:
+    """kind and thinking fix those of the last turn; otherwise they are drawn, kinds by their shares."""
     if thinking is None:
         thinking = rng.random() < 0.2
     messages = [{"role": "system", "content": rng.choice(SYSTEMS)}] if rng.random() < 0.06 else []
     count = 2 if rng.random() < 0.08 else 1
     for index in range(count):
-        chosen = kind if kind and index == count - 1 else rng.choices(list(KINDS), list(KINDS.values()))[0]
+        chosen = kind if kind and index == count - 1 else rng.choices(list(kinds), list(kinds.values()))[0]
         last = turn(rng, chosen, wording)
         if wording == "training" and chosen != "code":
             last = last._replace(question=_loosen(rng, last.question))
@@ -111,7 +119,7 @@ def turn(rng: random.Random, kind: str, wording: Wording) -> Turn:
 
 def _sum(rng: random.Random, kind: str, phrases: dict[str, Any], wording: Wording) -> Turn:
     """A sum as it is typed, as one sentence, or as a story of one sentence a step."""
-    form = rng.choices(("expression", "sentence", "story"), (40, 30, 30))[0]
+    form = rng.choices(("expression", "sentence", "story"), (25, 38, 37))[0]
     steps, typed = kind.split("_"), form == "expression"
     amounts, working, result, left = _first_step(rng, kind, steps[0], typed)
     numbers = list(amounts.values())
@@ -131,6 +139,8 @@ def _sum(rng: random.Random, kind: str, phrases: dict[str, Any], wording: Wordin
     if typed:
         if kind == "mul" and rng.random() < 0.5:
             numbers.reverse()
+        if kind == "mul_add" and rng.random() < 0.3:
+            numbers, steps = [numbers[2], *numbers[:2]], ["add", "mul"]
         return made._replace(question=expressions.question(rng, numbers, steps, wording))
 
     asked = {"div": "ask_rest" if left else "ask_each"}.get(kind, "ask_left" if steps[-1] == "sub" else "ask_all")
@@ -215,7 +225,7 @@ def _number(rng: random.Random, low: int = 0, high: int = 9999) -> int:
 
 def _conversion(rng: random.Random, phrases: dict[str, Any], wording: Wording) -> Turn:
     big, small, factor = rng.choice(UNITS)
-    n = rng.randint(1, 9) if rng.random() < 0.4 else rng.randint(10, 99)
+    n = rng.randint(1, 12) if rng.random() < 0.6 else rng.randint(10, 99)
     back = rng.random() < 0.4
     have, want = (small, big) if back else (big, small)
     amount, result = (n * factor, n) if back else (n, n * factor)

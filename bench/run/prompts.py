@@ -163,7 +163,7 @@ def _parsed(line: bytes, category: str) -> BenchPrompt:
     except (ValueError, RecursionError) as error:  # a number of too many digits, too many brackets
         raise ValueError(f"is no JSON that can be read ({error})") from error
     if not isinstance(item, dict):
-        raise ValueError("is no JSON object")
+        raise ValueError("is not a JSON object")
     unknown = [key for key in item if key not in ("prompt", "messages", "category")]
     if unknown:
         raise ValueError(f"has an unknown key {unknown[0]!r}")

@@ -57,7 +57,7 @@ def read_text_config(folder: Path, config: dict[str, Any], family: Family) -> di
     """
     file = folder / "config.json"
     if not isinstance(config.get("text_config", config), dict):
-        raise CheckpointError(f"text_config in {file} is no JSON object.", "Get the model's files again.")
+        raise CheckpointError(f"text_config in {file} is not a JSON object.", "Get the model's files again.")
     text = text_config(config)
     for name in (*SIZES, *family.sizes):
         if type(text.get(name)) is not int or text[name] < 1:

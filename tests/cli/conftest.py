@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command import ENDLESS, PROMPT, Result
+from fixture_data import SHALLOW
 
 import dflash_mlx
 from dflash_mlx.cli import main
@@ -19,8 +20,8 @@ LOAD = dflash_mlx.load
 
 @functools.cache
 def load(model: str, **settings: Any) -> dflash_mlx.Pair:
-    """A pair, loaded once for all tests that run inside this process."""
-    return LOAD(model, **settings)
+    """A pair, loaded once for all tests that run inside this process; a small one for the demo pair."""
+    return LOAD(SHALLOW if model == "demo" else model, **settings)
 
 
 @pytest.fixture
@@ -62,4 +63,4 @@ def start() -> Callable[..., subprocess.Popen[bytes]]:
 @pytest.fixture(scope="session")
 def demo() -> dflash_mlx.Pair:
     """The embedded pair, as the library loads it."""
-    return load("demo", drafter="auto", drafter_bits=None, force=False, kernels="auto")
+    return load("demo", drafter="auto", drafter_bits="auto", force=False, kernels="auto")

@@ -4,12 +4,16 @@ import re
 
 import pytest
 
+import dflash_mlx
 from dflash_mlx.cli import demo
+
+LOAD = dflash_mlx.load
 
 
 @pytest.fixture(autouse=True)
-def few_turns(monkeypatch):
+def few_turns(run, monkeypatch):
     monkeypatch.setattr(demo, "TURNS", 2)
+    monkeypatch.setattr(dflash_mlx, "load", LOAD)  # the embedded pair itself
 
 
 def test_both_ways_give_the_same_answer_and_their_figures(run, monkeypatch):

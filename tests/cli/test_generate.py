@@ -252,7 +252,7 @@ def test_demo_pair_calculates_on_the_gpu(run):
 
 def test_a_kernel_that_was_just_found_failing_is_told_with_the_compilers_message(run, monkeypatch):
     choice = Choice(news={"gated_delta": "does not run: RuntimeError: program_source:7: error: no 'simd_summ'"})
-    monkeypatch.setattr(load("demo", drafter="auto", drafter_bits=None, force=False, kernels="auto"), "kernels", choice)
+    monkeypatch.setattr(load("demo", drafter="auto", drafter_bits="auto", force=False, kernels="auto"), "kernels", choice)
     _, out, err = run("generate", PROMPT, "--max-tokens", "5")
     assert "kernel gated_delta is not used: does not run: RuntimeError: program_source:7: error: no 'simd_summ'" in err
     assert run("generate", PROMPT, "--max-tokens", "5", "--quiet") == (0, out, "")

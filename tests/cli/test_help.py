@@ -20,7 +20,12 @@ def test_options_stand_in_groups(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     out = run("generate", "--help").out
     groups = {group: text for group, text in re.findall(r"─ (\w+) ─+╮\n(.*?)╰", out, re.DOTALL)}
-    for group, option in {"Model": "--drafter-bits", "Sampling": "--top-p", "Speculation": "--block-size", "Output": "--json"}.items():
+    for group, option in {
+        "Model": "--drafter-bits",
+        "Sampling": "--top-p",
+        "Speculation": "--block-size",
+        "Output": "--json",
+    }.items():
         assert option in groups[group], group
     assert "-m" in groups["Model"]
 

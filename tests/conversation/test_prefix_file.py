@@ -12,7 +12,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 import pytest
-from fixture_data import CHECKPOINTS, DEMO, expected
+from fixture_data import CHECKPOINTS, SHALLOW, expected
 
 import dflash_mlx as dm
 from dflash_mlx.conversation import prefix_file, tensor_file
@@ -158,7 +158,7 @@ import sys
 import mlx.core as mx
 mx.set_default_device(mx.cpu)
 import dflash_mlx
-session = dflash_mlx.load("demo").session(load=sys.argv[1])
+session = dflash_mlx.load(sys.argv[2]).session(load=sys.argv[1])
 [*chunks] = session.send("Leo buys 12 apples and eats 5.", max_tokens=30, block_size=4)
 statistics = chunks[-1].statistics
 print([token for chunk in chunks for token in chunk.token_ids], statistics.cached_prompt_tokens, session.messages[:2])
@@ -166,10 +166,10 @@ print([token for chunk in chunks for token in chunk.token_ids], statistics.cache
 
 
 def test_another_process_goes_on(tmp_path: Path) -> None:
-    session = load("demo").session(system="You are helpful.")
+    session = load(SHALLOW).session(system="You are helpful.")
     list(session.send("What is the anchor?", max_tokens=30, block_size=4))
     session.save(tmp_path / "talk")
-    other = subprocess.run([sys.executable, "-c", ELSEWHERE, tmp_path / "talk"], capture_output=True, text=True)
+    other = subprocess.run([sys.executable, "-c", ELSEWHERE, tmp_path / "talk", SHALLOW], capture_output=True, text=True)
     chunks = list(session.send("Leo buys 12 apples and eats 5.", max_tokens=30, block_size=4))
     tokens = [token for chunk in chunks for token in chunk.token_ids]
     assert chunks[-1].statistics.cached_prompt_tokens > 20
@@ -295,7 +295,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     others = [tmp_path / name for name in ("empty", "folder", "text", "missing", "missing/too", "x" * 300, "null\0byte")]
     for other in [*others, CHECKPOINTS / "target_qwen3" / "model.safetensors", Path("/dev/null"), "~nobody/file", None, 3]:
         with pytest.raises((dm.RequestError, dm.CheckpointError)) as refused:
-            load("demo")._load(other, PrefixCache(0))  # type: ignore[arg-type]
+            load(SHALLOW)._load(other, PrefixCache(0))  # type: ignore[arg-type]
         assert refused.value.hint
 
 
@@ -311,7 +311,7 @@ def other_pairs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """What is not the demo pair any more, by what is said about it."""
 
     def changed(name: str, change: Callable[[Path], Any]) -> dict[str, Any]:
-        copy = Path(shutil.copytree(DEMO, folder / name))
+        copy = Path(shutil.copytree(SHALLOW, folder / name))
         change(copy)
         return {"target": copy / "target", "drafter": copy / "drafter"}
 
@@ -331,14 +331,14 @@ def other_pairs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "another target", changed("trained", train("target"))
     yield "another target", changed("configured", append("target/config.json", "\n"))
     yield "another drafter", changed("drafter", train("drafter"))
-    yield "another drafter", {"target": "demo", "drafter": None}
+    yield "another drafter", {"target": SHALLOW, "drafter": None}
     yield "chat template", changed("template", append("target/chat_template.jinja", " "))
     yield "chat template", changed("old template", lambda copy: (copy / "target/chat_template.json").write_text("{}"))
 
 
 def test_a_file_of_another_pair_is_refused_with_what_differs(tmp_path: Path) -> None:
-    load("demo").session(system="You are helpful.").save(tmp_path / "talk")
-    same = shutil.copytree(DEMO, tmp_path / "same")
+    load(SHALLOW).session(system="You are helpful.").save(tmp_path / "talk")
+    same = shutil.copytree(SHALLOW, tmp_path / "same")
     assert dm.load(same).session(load=tmp_path / "talk").system == "You are helpful."
     for what, other in other_pairs(tmp_path):
         with pytest.raises(dm.RequestError, match=f"saved with .*{what}"):
@@ -352,12 +352,12 @@ def test_a_drafter_quantised_at_load_is_another_one(good: Path) -> None:
 
 
 def test_bits_are_nothing_to_a_drafter_that_was_quantised_before(tmp_path: Path) -> None:
-    load("demo").session(system="You are helpful.").save(tmp_path / "talk")
-    assert dm.load("demo", drafter_bits=4).session(load=tmp_path / "talk").system == "You are helpful."
+    load(SHALLOW).session(system="You are helpful.").save(tmp_path / "talk")
+    assert dm.load(SHALLOW, drafter_bits=4).session(load=tmp_path / "talk").system == "You are helpful."
 
 
 def test_models_that_have_gone_are_said_to_have(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(DEMO, tmp_path / "demo"))
+    folder = Path(shutil.copytree(SHALLOW, tmp_path / "demo"))
     session = dm.load(folder, drafter=None).session()
     shutil.rmtree(folder)
     with pytest.raises(dm.DFlashError):
@@ -373,10 +373,10 @@ def test_models_that_have_gone_are_said_to_have(tmp_path: Path) -> None:
 def test_what_cannot_be_written_leaves_what_was_there(
     failure: BaseException, there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, file = load("demo").session(), tmp_path / "talk"
+    session, file = load(SHALLOW).session(), tmp_path / "talk"
     list(session.send("What is the anchor?", max_tokens=4, block_size=4))
     if there:
-        load("demo").session(system="Before.").save(file)
+        load(SHALLOW).session(system="Before.").save(file)
     before = file.read_bytes() if there else b""
 
     def fail(descriptor: int) -> None:
@@ -388,13 +388,13 @@ def test_what_cannot_be_written_leaves_what_was_there(
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == ([("talk", before)] if there else [])
     monkeypatch.undo()
     session.save(file)
-    assert load("demo").session(load=file).messages == session.messages
+    assert load(SHALLOW).session(load=file).messages == session.messages
 
 
 def test_a_file_that_is_too_large_is_a_sentence(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    session = load("demo").session()
+    session = load(SHALLOW).session()
     list(session.send("What is the anchor?", max_tokens=4, block_size=4))
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
@@ -406,7 +406,7 @@ def test_a_file_that_is_too_large_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_where_nothing_can_be(tmp_path: Path) -> None:
-    session = load("demo").session()
+    session = load(SHALLOW).session()
     (tmp_path / "file").touch()
     for place in (tmp_path, tmp_path / "missing" / "talk", tmp_path / "file" / "talk", "/dev/null", "/proc/talk", ""):
         with pytest.raises(dm.RequestError) as refused:
@@ -416,7 +416,7 @@ def test_nothing_is_written_where_nothing_can_be(tmp_path: Path) -> None:
 
 
 def test_a_new_file_is_for_nobody_else_and_permissions_stay(tmp_path: Path) -> None:
-    session, file = load("demo").session(), tmp_path / "talk"
+    session, file = load(SHALLOW).session(), tmp_path / "talk"
     session.save(file)
     assert file.stat().st_mode & 0o777 == 0o600
     file.chmod(0o640)
@@ -426,7 +426,7 @@ def test_a_new_file_is_for_nobody_else_and_permissions_stay(tmp_path: Path) -> N
 
 def test_a_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "talk")
-    load("demo").session().save(tmp_path / "link")
+    load(SHALLOW).session().save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "talk").is_file()
 
 
@@ -454,7 +454,7 @@ def test_a_prompt_cache_gives_the_same_answer_without_reading(target: str, draft
 
 
 def test_a_prompt_cache_is_there_as_soon_as_the_prompt_is_read(tmp_path: Path) -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     reply = pair.stream("What is the anchor?", prompt_cache=tmp_path / "cache", block_size=4)
     assert not (tmp_path / "cache").exists()
     next(reply)
@@ -464,7 +464,7 @@ def test_a_prompt_cache_is_there_as_soon_as_the_prompt_is_read(tmp_path: Path) -
 
 
 def test_a_session_and_a_prompt_cache_can_share_a_file(tmp_path: Path) -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     result = pair.generate("What is the anchor?", prompt_cache=tmp_path / "cache", max_tokens=9, block_size=4)
     session = pair.session(load=tmp_path / "cache")
     assert session.messages == []
@@ -477,14 +477,14 @@ def test_a_session_and_a_prompt_cache_can_share_a_file(tmp_path: Path) -> None:
 
 def test_a_prompt_cache_has_no_place_in_a_session(tmp_path: Path) -> None:
     with pytest.raises(dm.RequestError):
-        load("demo").session().send("Hi", prompt_cache=tmp_path / "cache")
+        load(SHALLOW).session().send("Hi", prompt_cache=tmp_path / "cache")
 
 
 def test_a_refused_prompt_cache_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     (tmp_path / "foreign").write_text("x" * 100)
     for place in (tmp_path / "foreign", tmp_path / "missing" / "cache", tmp_path):
         with pytest.raises(dm.DFlashError):
-            load("demo").stream("Hi", prompt_cache=place)
+            load(SHALLOW).stream("Hi", prompt_cache=place)
 
 
 def test_prompts_of_any_length_have_places_to_part() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import mlx.core as mx
 import pytest
-from fixture_data import CHECKPOINTS, DEMO, expected
+from fixture_data import CHECKPOINTS, SHALLOW, expected
 
 import dflash_mlx as dm
 from dflash_mlx.conversation.session import Session
@@ -47,7 +47,7 @@ DROPPING = """
 
 def with_template(template: str, folder: Path) -> dm.Pair:
     """The demo pair with another template."""
-    folder = Path(shutil.copytree(DEMO, folder / "demo"))
+    folder = Path(shutil.copytree(SHALLOW, folder / "demo"))
     (folder / "target" / "chat_template.jinja").write_text(template)
     config = json.loads((folder / "target" / "tokenizer_config.json").read_text())
     config.pop("chat_template", None)
@@ -99,7 +99,7 @@ LONG = "send send send send retry send edit send undo send retry send send"
 @pytest.mark.parametrize("script", ("send send retry send edit send undo send", pytest.param(LONG, marks=pytest.mark.long)))
 @pytest.mark.parametrize("template", ("its own", "stripping"))
 def test_a_conversation_says_what_each_prompt_says_cold(template: str, script: str, request: pytest.FixtureRequest) -> None:
-    pair = load("demo") if template == "its own" else request.getfixturevalue("stripping")
+    pair = load(SHALLOW) if template == "its own" else request.getfixturevalue("stripping")
     session = pair.session(system="You are helpful.")
     for number, what in enumerate(script.split()):
         text = QUESTIONS[number % len(QUESTIONS)]
@@ -124,7 +124,7 @@ def test_the_work_of_a_turn_does_not_grow(stripping: dm.Pair) -> None:
 
 
 def test_a_changed_system_message_is_read_with_all_behind_it() -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     session = pair.session(system="You are helpful.")
     for text in QUESTIONS[:2]:
         turn(session.send(text, **HOW))
@@ -139,7 +139,7 @@ def test_a_changed_system_message_is_read_with_all_behind_it() -> None:
 
 @pytest.mark.parametrize("chunks", (1, 2, 5))
 def test_a_stopped_reply_stays_as_far_as_it_came(chunks: int) -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     session = pair.session()
     turn(session.send(QUESTIONS[0], **HOW))
     reply = session.send(QUESTIONS[2], **HOW)
@@ -172,7 +172,7 @@ def test_a_thought_that_was_cut_does_not_stay_in_later_prompts(opened: bool, clo
 
 
 def test_a_new_turn_ends_a_reply_that_nobody_reads() -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     session = pair.session()
     left = session.send(QUESTIONS[0], **HOW)
     next(left)
@@ -197,7 +197,7 @@ class Interrupts:
     "how, at", [*(("progress", at) for at in (1, 2, 3)), *(("logits_processors", at) for at in (1, 2, 9, 20))]
 )
 def test_an_interrupt_anywhere_leaves_a_session_that_goes_on(how: str, at: int) -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     session = pair.session()
     turn(session.send(QUESTIONS[0], **HOW))
     interrupts = Interrupts(at)
@@ -234,7 +234,7 @@ def test_an_interrupt_while_a_place_is_marked_leaves_a_session_that_can_be_saved
 
 @pytest.mark.parametrize("text", [b"x", 5, None, "", " \n", ["x"], [{"type": "text", "text": "hi"}]], ids=repr)
 def test_only_text_can_be_said(text: Any) -> None:
-    session = load("demo").session()
+    session = load(SHALLOW).session()
     for say in (session.send, session.edit):
         with pytest.raises(dm.RequestError, match="empty or not text|nothing to edit"):
             say(text)
@@ -245,7 +245,7 @@ def test_only_text_can_be_said(text: Any) -> None:
 
 
 def test_a_refused_turn_changes_nothing() -> None:
-    session = load("demo").session()
+    session = load(SHALLOW).session()
     for call in (session.retry, session.undo, lambda: session.edit("x"), session.drop_oldest):
         with pytest.raises(dm.RequestError):
             call()
@@ -257,7 +257,7 @@ def test_a_refused_turn_changes_nothing() -> None:
 
 
 def test_the_oldest_turn_can_be_dropped() -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     session = pair.session(system="You are helpful.")
     for text in QUESTIONS[:3]:
         turn(session.send(text, **HOW))
@@ -267,7 +267,7 @@ def test_the_oldest_turn_can_be_dropped() -> None:
 
 
 def test_a_small_budget_costs_reading_but_no_word() -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     session = pair.session(checkpoint_bytes=0)
     for text in QUESTIONS[:3]:
         assert turn(session.send(text, **HOW)).token_ids == cold(pair, session).token_ids
@@ -352,19 +352,19 @@ def test_what_is_given_takes_the_place_of_what_was_saved(dropping: dm.Pair, tmp_
 
 
 def test_saving_ends_a_reply_that_is_still_going_on(tmp_path: Path) -> None:
-    session = load("demo").session()
+    session = load(SHALLOW).session()
     reply = session.send(QUESTIONS[0], **HOW)
     said = next(reply)
     session.save(tmp_path / "talk")
     assert list(reply) == []
-    loaded = load("demo").session(load=tmp_path / "talk")
+    loaded = load(SHALLOW).session(load=tmp_path / "talk")
     assert loaded.messages[-1] == {"role": "assistant", "content": said.thinking + said.text}
     assert turn(loaded.send(QUESTIONS[2], **HOW)).token_ids == turn(session.send(QUESTIONS[2], **HOW)).token_ids
 
 
 @pytest.mark.parametrize("content", [b"my notes", b"", b"\x08" + bytes(100)], ids=repr)
 def test_another_file_than_a_saved_one_is_not_replaced(content: bytes, tmp_path: Path) -> None:
-    file, session = tmp_path / "notes.txt", load("demo").session()
+    file, session = tmp_path / "notes.txt", load(SHALLOW).session()
     file.write_bytes(content)
     with pytest.raises(dm.RequestError, match="is not a saved conversation: it stays as it is"):
         session.save(file)
@@ -374,14 +374,14 @@ def test_another_file_than_a_saved_one_is_not_replaced(content: bytes, tmp_path:
 
 
 def test_a_conversation_of_which_nothing_was_read_can_be_saved(tmp_path: Path) -> None:
-    load("demo").session(system="You are helpful.").save(tmp_path / "talk")
-    loaded = load("demo").session(load=tmp_path / "talk")
+    load(SHALLOW).session(system="You are helpful.").save(tmp_path / "talk")
+    loaded = load(SHALLOW).session(load=tmp_path / "talk")
     assert loaded.system == "You are helpful."
-    assert turn(loaded.send(QUESTIONS[0], **HOW)).token_ids == cold(load("demo"), loaded).token_ids
+    assert turn(loaded.send(QUESTIONS[0], **HOW)).token_ids == cold(load(SHALLOW), loaded).token_ids
 
 
 def test_a_session_interrupted_while_it_read_saves_what_is_sound(tmp_path: Path) -> None:
-    pair = load("demo")
+    pair = load(SHALLOW)
     session = pair.session()
     turn(session.send(QUESTIONS[0], **HOW))
     with pytest.raises(KeyboardInterrupt):
@@ -396,7 +396,7 @@ def test_a_session_interrupted_while_it_read_saves_what_is_sound(tmp_path: Path)
 @pytest.mark.parametrize("wrong", ({"prompt": "x"}, {"tokenize": False}, {"chat_template": "x"}), ids=str)
 def test_settings_are_no_variables_of_the_template(wrong: dict[str, Any]) -> None:
     with pytest.raises(dm.RequestError):
-        load("demo").session(**wrong)
+        load(SHALLOW).session(**wrong)
 
 
 def test_variables_that_no_file_can_hold_are_refused(dropping: dm.Pair, tmp_path: Path) -> None:

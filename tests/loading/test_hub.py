@@ -217,7 +217,7 @@ def test_a_drafter_that_cannot_be_had_costs_no_download_of_the_target(hub):
     with pytest.raises(ModelNotFoundError, match="is gated") as caught:
         resolve_pair(target, "auto")
     assert caught.value.message.startswith(f"the drafter for {target} is not available: {known_pairs()[0].drafter} is gated.")
-    assert "hf auth login" in caught.value.hint and "decode plainly (--drafter none" in caught.value.hint
+    assert "hf auth login" in caught.value.hint and "decode plainly with drafter=None" in caught.value.hint
     assert hub.fetched == []
 
 

@@ -141,7 +141,7 @@ def test_an_unknown_name_says_what_it_was_taken_for(
     with pytest.raises(RequestError) as caught:
         read_prompts(["chat", name])
     assert caught.value.message == message
-    assert (f"Choose of {', '.join([*CATEGORIES, *SETS])}," in caught.value.hint) == ("called" in message)
+    assert (f"Choose from {', '.join([*CATEGORIES, *SETS])}," in caught.value.hint) == ("called" in message)
 
 
 # The user's own files
@@ -173,22 +173,22 @@ USER = {"role": "user", "content": "hello"}
         (b'{"prompt": ' + b"9" * 5000 + b"}", "is no JSON that can be read (Exceeds the limit"),
         (b"[" * 100_000, "is no JSON that can be read (maximum recursion depth"),
         (b'{"prompt": "caf\xe9"}', "is no UTF-8 text."),
-        (["hello"], "is no JSON object."),
+        (["hello"], "is not a JSON object."),
         ({"text": "hello"}, "has an unknown key 'text'."),
         ({"category": "chat"}, "has neither a prompt nor messages."),
         ({"prompt": "hello", "messages": [USER]}, "has both a prompt and messages."),
-        ({"prompt": 7}, "has a prompt that is no text."),
+        ({"prompt": 7}, "has a prompt that is not text."),
         ({"prompt": " \n"}, "has a prompt that is empty."),
         ({"prompt": "\ud800"}, "has a prompt with characters that are no UTF-8 text."),
-        ({"messages": []}, "has messages that are no list of at least one."),
-        ({"messages": USER}, "has messages that are no list of at least one."),
+        ({"messages": []}, "has messages that are not a list with at least one."),
+        ({"messages": USER}, "has messages that are not a list with at least one."),
         ({"messages": ["hello"]}, "has a message that is not made of role and content."),
         ({"messages": [{"role": "user"}]}, "has a message that is not made of role and content."),
         ({"messages": [{**USER, "role": "tool"}]}, "has a message of an unknown role 'tool'."),
-        ({"messages": [{**USER, "content": None}]}, "has a message's content that is no text."),
+        ({"messages": [{**USER, "content": None}]}, "has a message's content that is not text."),
         ({"messages": [USER, {**USER, "role": "assistant"}]}, "has a last message that is not the user's."),
         ({"prompt": "hello", "category": ""}, "has a category that is empty."),
-        ({"prompt": "hello", "category": ["chat"]}, "has a category that is no text."),
+        ({"prompt": "hello", "category": ["chat"]}, "has a category that is not text."),
     ],
 )
 def test_a_malformed_line_is_named(line: Any, message: str, write: Callable[..., str]) -> None:
@@ -201,7 +201,7 @@ def test_a_malformed_line_is_named(line: Any, message: str, write: Callable[...,
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf"])
 def test_a_file_without_prompts_is_refused(content: bytes, write: Callable[..., str]) -> None:
-    with pytest.raises(RequestError, match="mine.jsonl holds no prompts"):
+    with pytest.raises(RequestError, match="mine.jsonl has no prompts"):
         read_prompts([write(content)])
 
 

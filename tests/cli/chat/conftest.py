@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fixture_data import DEMO
+from fixture_data import SHALLOW
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo pair with a context of 512 tokens."""
-    folder = Path(shutil.copytree(DEMO, tmp_path_factory.mktemp("small") / "demo"))
+    folder = Path(shutil.copytree(SHALLOW, tmp_path_factory.mktemp("small") / "demo"))
     config = json.loads((folder / "target" / "config.json").read_text())
     (folder / "target" / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 512}))
     return folder

@@ -72,7 +72,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     file = tmp_path / "it's a chat.safetensors"
     chat.say(f'/save "{file}"', "Kept in")
     assert file.is_file()
-    chat.say("/clear", "Started anew.")
+    chat.say("/clear", "Started over.")
     chat.say("/retry", "nothing was said yet")
     chat.say(f"/load {tmp_path}/it\\'s\\ a\\ chat.safetensors", "Going on with 1 turn", "> What is the anchor?", ANCHOR)
     chat.say(f"/load {DEMO / 'target' / 'config.json'}", "config.json")
