@@ -108,7 +108,7 @@ class _Stream:
     def _picture(self, text: str, accepted: bool) -> str:
         if self.colours:
             return f"{GREEN if accepted else YELLOW}{text}{RESET}"
-        return f"[{text}]" if accepted else text
+        return "\n".join(f"[{line}]" if line else "" for line in text.split("\n")) if accepted else text
 
 
 class JsonLines:

@@ -109,7 +109,8 @@ def _load(
     tell("tokenizer", 2, 4)
     tokenizer = Tokenizer(folders.target, config)
     if backend() == "reference":
-        unpack([*target.linear_layers, *(drafter.linear_layers if drafter else ())])
+        unpacked = unpack([*target.linear_layers, *(drafter.linear_layers if drafter else ())])
+        need = partial(estimate, config, size_in_memory(target.module) + unpacked, drafter_config, drafter_size)
     tell("first cycle", 3, 4)
     check_cycle(target, drafter)
     tell("first cycle", 4, 4)

@@ -280,7 +280,7 @@ def test_weights_quantised_in_a_foreign_format(target: Path) -> None:
 
 def test_a_drafter_given_as_target_and_the_reverse() -> None:
     refused(dm.UnsupportedModelError, "drafter", target=DRAFTER)
-    refused(dm.UnsupportedModelError, "no DFlash drafter", drafter=TARGET)
+    refused(dm.UnsupportedModelError, "not a DFlash drafter", drafter=TARGET)
 
 
 def test_a_drafter_config_with_a_field_missing(drafter: Path) -> None:
@@ -400,12 +400,12 @@ def test_a_damaged_tokenizer(target: Path) -> None:
 
 
 def test_no_drafter_known_for_a_folder() -> None:
-    refused(dm.ModelNotFoundError, "no drafter is known", drafter="auto")
+    assert dm.load(TARGET, drafter="auto").drafter is None
 
 
 @pytest.mark.parametrize(("target_name", "drafter_name"), [(5, None), (None, None), (TARGET, 5), (TARGET, ["demo"])])
 def test_names_that_are_none(target_name: object, drafter_name: object) -> None:
-    with pytest.raises(dm.RequestError, match="no name of a model"):
+    with pytest.raises(dm.RequestError, match="not the name of a model"):
         dm.load(target_name, drafter=drafter_name)  # type: ignore[arg-type]
 
 

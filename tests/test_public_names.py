@@ -61,7 +61,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_a_pair_says_what_it_is() -> None:
-    assert repr(load("demo")) == "<Pair: target qwen3_5, 4 layers of 192; drafter DFlash2, blocks of up to 8>"
+    assert repr(load("demo")) == "<Pair: target qwen3_5, 24 layers of 128; drafter DFlash2, blocks of up to 8>"
     assert repr(load("demo", drafter=None)).endswith("drafter none>")
 
 

@@ -167,7 +167,7 @@ def _first_step(rng: random.Random, kind: str, step: str, typed: bool) -> tuple[
         a = min(9999, a)
         working, (result, left) = arithmetic.divide(a, m)
         return {"a": a, "m": m}, working, result, left
-    if rng.random() < 0.2:
+    if rng.random() < 0.35:
         a, m = rng.randint(10, 99), rng.randint(10, 99)
     else:
         m = rng.randint(low, 9)

@@ -27,24 +27,27 @@ def as_module(layer: nn.Module, x: mx.array) -> mx.array:
     return y
 
 
-def unpack(layers: Sequence[nn.Module]) -> None:
+def unpack(layers: Sequence[nn.Module]) -> int:
     """Keeps the weights of float32 projections in float32 beside their quantised ones, if all are few (`UNPACKED_BYTES`).
 
     MLX's quantised matmul on a CPU takes as long for each further row as for the first, nearly three times as long as the
     reference BLAS takes with the same numbers as `[inputs, outputs]`. Call it only where that BLAS is: a row's bits there do
-    not depend on the rows beside it.
+    not depend on the rows beside it. Returns the bytes that this takes.
     """
     chosen = [
         layer
         for layer in layers
         if isinstance(layer, nn.QuantizedLinear | nn.QuantizedEmbedding) and layer.scales.dtype == mx.float32
     ]
-    if sum(layer.scales.size * layer.group_size * 4 for layer in chosen) <= UNPACKED_BYTES:
-        for layer in chosen:
-            parts = layer.weight, layer.scales, layer.get("biases")
-            weight = mx.dequantize(*parts, group_size=layer.group_size, bits=layer.bits, mode=layer.mode)
-            layer._unpacked = mx.contiguous(weight.T)  # the underscore keeps it out of the layer's parameters
-        mx.eval([layer._unpacked for layer in chosen])
+    size: int = sum(layer.scales.size * layer.group_size * 4 for layer in chosen)
+    if size > UNPACKED_BYTES:
+        return 0
+    for layer in chosen:
+        parts = layer.weight, layer.scales, layer.get("biases")
+        weight = mx.dequantize(*parts, group_size=layer.group_size, bits=layer.bits, mode=layer.mode)
+        layer._unpacked = mx.contiguous(weight.T)  # the underscore keeps it out of the layer's parameters
+    mx.eval([layer._unpacked for layer in chosen])
+    return size
 
 
 class Projections:

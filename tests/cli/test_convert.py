@@ -87,7 +87,7 @@ def test_a_pair_without_a_drafter_is_not_a_pair(run, tmp_path):
     ("arguments", "code", "said"),
     [
         ((TARGET, "--bits", "7"), 2, "no bits 7"),
-        ((TARGET, "--max-kl", "0.1", "--no-check"), 2, "needs the check"),
+        ((TARGET, "--max-kl", "0.1", "--no-check"), 2, "needs the comparison"),
         ((TARGET, "--bits", "2", "--max-kl", "1e-9"), 1, "is not kept"),
         ((DRAFTER,), 2, "drafter"),
         (("no/such-model",), 2, "switched off"),

@@ -24,7 +24,8 @@ from dflash_mlx.cli import pair_report
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.errors import CheckpointError
 from dflash_mlx.kernels import Kernels
-from dflash_mlx.loading import known_pairs, memory
+from dflash_mlx.loading import memory
+from dflash_mlx.loading.known_pairs import find as find_pair
 from dflash_mlx.targets import row_invariance
 from dflash_mlx.text import Tokenizer
 from dflash_mlx.tuning.kernel_choice import Choice
@@ -212,9 +213,9 @@ def test_a_known_drafter_that_cannot_be_had_is_told_and_fails_the_command(run, m
     code, out, _ = run("doctor", "--model", str(folder))
     told = lines(out)
     assert code == 1 and list(told) == [*MACHINE, "pair"] and told["pair"].startswith(f"!! {folder}: ")
-    assert known_pairs.drafter_for(folder) in told["pair"] and "Hub" in told["pair"]
+    assert find_pair(folder).drafter in told["pair"] and "Hub" in told["pair"]
     code, out, err = run("doctor", "--parity", "--model", str(folder))
-    assert (code, out) == (2, "") and known_pairs.drafter_for(folder) in err
+    assert (code, out) == (2, "") and find_pair(folder).drafter in err
 
 
 def test_texts_that_are_no_tokens_are_left_out(run, monkeypatch, short):

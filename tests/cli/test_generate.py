@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from command import PROMPT
-from fixture_data import CHECKPOINTS, DEMO
+from fixture_data import CHECKPOINTS, DEMO, SHALLOW
 
 import dflash_mlx
 from dflash_mlx.tuning.kernel_choice import Choice
@@ -75,7 +75,7 @@ def test_drafter_none_decodes_plainly_and_says_why(run, demo):
 def test_drafter_may_be_a_folder(run, demo):
     from dflash_mlx.loading.hub import resolve_pair
 
-    folder = str(resolve_pair("demo", "auto").drafter)
+    folder = str(resolve_pair(SHALLOW, "auto").drafter)
     assert "acceptance length" in run("generate", PROMPT, "--drafter", folder, "--block-size", "4").err
 
 
@@ -130,7 +130,7 @@ def test_options_without_effect_on_greedy_decoding_are_told(run, option):
 
 def test_a_top_p_of_zero_gets_the_way_to_greedy_decoding(run):
     code, _, err = run("generate", PROMPT, "--top-p", "0")
-    assert code == 2 and "top_p 0.0 is out of range" in err and "temperature 0 takes the most likely token" in err
+    assert code == 2 and "--top-p 0.0 is out of range" in err and "temperature 0 takes the most likely token" in err
 
 
 def test_what_an_option_does_not_say_the_checkpoint_says(run, tmp_path):
@@ -206,18 +206,18 @@ def test_a_prompt_cache_of_another_pair_is_refused(run, tmp_path):
         (["--max-tokens", "abc"], "--max-tokens abc"),
         (["--max-tokens", "2.5"], "--max-tokens 2.5"),
         (["--drafter-bits", "x"], "--drafter-bits x"),
-        (["--drafter-bits", "7"], "drafter_bits 7"),
+        (["--drafter-bits", "7"], "--drafter-bits 7"),
         (["--block-size", "0"], "--block-size 0"),
         (["--block-size", "x"], "--block-size x"),
-        (["--block-size", "99"], "block_size 99"),
-        (["--drafter", "none", "--block-size", "4"], "block_size 4"),
+        (["--block-size", "99"], "--block-size 99"),
+        (["--drafter", "none", "--block-size", "4"], "--block-size 4"),
         (["--temperature", "hot"], "--temperature hot"),
         (["--temperature", "-1"], "temperature -1"),
-        (["--top-p", "1.5"], "top_p 1.5"),
+        (["--top-p", "1.5"], "--top-p 1.5"),
         (["--top-k", "2.5"], "--top-k 2.5"),
-        (["--min-p", "nan"], "min_p nan"),
-        (["--repetition-penalty", "0"], "repetition_penalty 0"),
-        (["--presence-penalty", "inf"], "presence_penalty inf"),
+        (["--min-p", "nan"], "--min-p nan"),
+        (["--repetition-penalty", "0"], "--repetition-penalty 0"),
+        (["--presence-penalty", "inf"], "--presence-penalty inf"),
         (["--seed", "-3"], "seed -3"),
         (["--verify", "odd"], "--verify odd"),
         (["--stop", ""], '--stop ""'),

@@ -48,7 +48,10 @@ def test_senseless_options_are_refused(options: dict[str, Any], problem: str) ->
 @pytest.mark.parametrize(
     ("convert", "options", "problem"),
     [
-        *((convert_target, {"max_kl": most}, "no largest") for most in (float("nan"), float("inf"), -0.1, "0.1", True)),
+        *(
+            (convert_target, {"max_kl": most}, "max_kl must be 0 or more")
+            for most in (float("nan"), float("inf"), -0.1, "0.1", True)
+        ),
         (convert_target, {"group_sise": 32}, "no option 'group_sise'"),
         (convert_target, {"dtype": "int8"}, "no dtype 'int8'"),
         (convert_target, {"upload_repo": "a/b/c"}, "can be named 'a/b/c'"),
@@ -135,7 +138,7 @@ def test_a_result_too_far_from_its_source_is_not_kept(tmp_path: Path) -> None:
         convert_target(DEMO / "target", tmp_path / "result", bits=2, max_kl=1e-6)
     assert list(tmp_path.iterdir()) == []
     assert convert_target(DEMO / "target", tmp_path / "result", bits=8, max_kl=0.1).folder.is_dir()
-    with pytest.raises(dm.RequestError, match="needs the check"):
+    with pytest.raises(dm.RequestError, match="needs the comparison"):
         convert_target(DEMO / "target", tmp_path / "other", max_kl=1.0, check=False)
 
 

@@ -314,5 +314,5 @@ def test_a_group_size_that_does_not_divide_is_refused_with_those_that_do(tmp_pat
 def test_a_drafter_is_no_target_and_a_target_no_drafter(tmp_path: Path) -> None:
     with pytest.raises(dm.UnsupportedModelError, match="drafter"):
         convert_target(DRAFTER_SOURCE, tmp_path / "result")
-    with pytest.raises(dm.UnsupportedModelError, match="no DFlash drafter"):
+    with pytest.raises(dm.UnsupportedModelError, match="not a DFlash drafter"):
         convert_drafter(DEMO / "target", tmp_path / "result")

@@ -132,7 +132,7 @@ def test_a_partial_snapshot_offline_names_what_is_missing(hub, offline, listed, 
         ModelNotFoundError, match="only in part, it lacks model-2.safetensors, and the Hub is switched off"
     ) as caught:
         resolve("owner/model")
-    assert "goes on" in caught.value.hint
+    assert "continues" in caught.value.hint
 
 
 @pytest.mark.parametrize(

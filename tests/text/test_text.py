@@ -186,7 +186,7 @@ def test_a_template_that_fails_is_named_with_a_way_out(template: str, tmp_path) 
     (tmp_path / "chat_template.jinja").write_text(template)
     with pytest.raises(RequestError, match="chat template") as caught:
         Tokenizer(tmp_path).encode("Hi")
-    assert "--raw" in caught.value.hint and "\n" not in str(caught.value)
+    assert "raw=True" in caught.value.hint and "\n" not in str(caught.value)
 
 
 def test_every_place_that_names_an_end_of_sequence_counts(tmp_path) -> None:

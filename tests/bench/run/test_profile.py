@@ -46,7 +46,7 @@ def test_the_parts_of_a_profile_are_those_whose_bytes_are_counted() -> None:
 
 def test_a_plain_step_has_no_drafts_and_is_the_cycle() -> None:
     found = profile.profile(demo(), 1, 40)
-    assert [part.name for part in found.parts] == ["3 recurrent layers", "1 attention layer", "head", "accept", "commit"]
+    assert [part.name for part in found.parts] == ["18 recurrent layers", "6 attention layers", "head", "accept", "commit"]
     assert found.plain_step_seconds == found.cycle_seconds
 
 

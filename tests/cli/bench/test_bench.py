@@ -168,7 +168,7 @@ def test_a_context_that_memory_has_no_room_for_is_named_with_one_that_fits(
     [
         (("--context", "4k"), "a context of 4096 tokens with an answer of 5 is more than the 4096"),
         (("--context", "1.5k"), "--context 1.5k is not a list of numbers of tokens"),
-        (("--block-sizes", "2,9"), "block_size 9 is more than the 8 this drafter was trained for"),
+        (("--block-sizes", "2,9"), "--block-size 9 is more than the 8 this drafter was trained for"),
         (("--block-sizes", "2,,4"), "--block-sizes 2,,4 is not a list of sizes"),
         (("--temperatures", "-1"), "--temperatures -1 is not a list of numbers from 0 to a million"),
         (("--temperatures", "nan"), "--temperatures nan is not a list of numbers from 0 to a million"),

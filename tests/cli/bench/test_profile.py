@@ -46,8 +46,8 @@ def test_without_a_drafter_it_is_a_plain_step(run: Run) -> None:
 @pytest.mark.parametrize(
     "arguments, why",
     [
-        (("--block-size", "9"), "block_size 9 is more than the 8 this drafter was trained for"),
-        (("--drafter", "none", "--block-size", "2"), "block_size 2 needs a drafter"),
+        (("--block-size", "9"), "--block-size 9 is more than the 8 this drafter was trained for"),
+        (("--drafter", "none", "--block-size", "2"), "--block-size 2 needs a drafter"),
         (("--context", "1000k"), "a context of 1024000 tokens"),
         (("--block-size", "0"), "--block-size 0 is not a number from 1 up"),
         (("--context", "much"), "--context much is not a number"),
