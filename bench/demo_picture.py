@@ -10,7 +10,7 @@ from pathlib import Path
 import dflash_mlx
 from dflash_mlx import Chunk, Statistics
 
-QUESTION = "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
+QUESTION = "Write a Python function that sums a list of numbers."
 WIDTH, LINE, LEFT = 760, 22, 24
 BACK, TEXT, DIM, ACCEPTED = "#161b22", "#e6edf3", "#8b949e", "#56d364"
 Run = tuple[str, str]  # colour, text

@@ -11,7 +11,7 @@ from .render import Progress, write
 if TYPE_CHECKING:
     from dflash_mlx import Pair, Statistics
 
-QUESTION = "Mia has 247 books. Then Leo brings 386 more. How many books are there now?"
+QUESTION = "Write a Python function that sums a list of numbers."
 TURNS = 5  # of each way, for the speeds; the first is shown
 MAX_TOKENS = 400
 
