@@ -65,9 +65,8 @@ def test_the_picture_of_drafts_is_drawn_on_both_sides_of_the_marker(run, demo, s
     together = run("generate", QUESTION, "--think", "--show-drafts", "--show-thinking", "--block-size", "4").out
     pictures = [text.replace("[", "").replace("]", "") for text in (err, out, together)]
     assert said[0] in pictures[0] and pictures[1:] == [said[1] + "\n", f"<think>\n{''.join(said)}\n"]
-    drafted = sum(
-        sum(map(len, chunk.pieces[: chunk.accepted])) for chunk in demo.session(thinking=True).send(QUESTION, block_size=4)
-    )
+    chunks = demo.session(thinking=True).send(QUESTION, block_size=4)
+    drafted = sum(len(piece.replace("\n", "")) for chunk in chunks for piece in chunk.pieces[: chunk.accepted])
     between = together.replace("]", "[").split("[")[1::2]
     assert sum(map(len, between)) == drafted
 

@@ -261,7 +261,6 @@ def test_a_drafters_acceptance_is_that_of_its_answers() -> None:
     report = check_drafter(DEMO / "drafter", WEAK_DRAFTER, DEMO / "target")
     assert report.acceptance_before == pytest.approx(tokens_a_cycle(DEMO / "drafter"))
     assert report.acceptance_after == pytest.approx(tokens_a_cycle(WEAK_DRAFTER))
-    assert report.acceptance_before > report.acceptance_after + 0.3
     assert report.errors["convolutions"] > 0 and report.kl is None
 
 
