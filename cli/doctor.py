@@ -26,6 +26,8 @@ def doctor(
     model: Annotated[
         str | None,
         typer.Option(
+            "--model",
+            "-m",
             metavar="NAME",
             help="The model to check: a name from `dflash-mlx models`, a folder, a Hub id, or demo (the default).",
             show_default=False,
@@ -91,7 +93,7 @@ def _demo(kernels: str) -> "tuple[Pair | None, Check]":
     tau = answer.statistics.acceptance_length
     value = f"answers {answer.text!r}, {tau:.1f} tokens a pass"
     if tau <= 1.5:
-        return None, Check("demo pair", f"{value}: its drafts are hardly ever right, they should be often", False)
+        return None, Check("demo pair", f"{value}: its drafts are hardly ever right; they should often be", False)
     return pair, Check("demo pair", value)
 
 

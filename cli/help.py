@@ -7,14 +7,16 @@ from typer.core import TyperCommand, TyperGroup
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 GROUPS = {
     "Model": ("model", "drafter", "drafter_bits", "kernels", "force", "yes"),
-    "Speculation": ("block_size", "block_sizes", "verify"),
-    "Sampling": ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed", "temperatures"),
     "Prompt": ("system", "thinking", "raw", "prompt_cache", "load", "prompts", "limit", "contexts", "context"),
+    "Sampling": ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed", "temperatures"),
+    "Speculation": ("block_size", "block_sizes", "verify"),
+    "Quantisation": ("bits", "group_size", "mode", "dtype", "recipe"),
     "Result": ("output", "overwrite", "upload_repo", "dry_run", "check", "max_kl"),
     "Measurement": ("rounds", "cool_down"),
     "Output": ("max_tokens", "stop", "json", "as_json", "as_markdown", "quiet", "show_thinking", "show_drafts", "save", "plot"),
 }
 GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
+ORDER = [None, *GROUPS]
 
 
 class _Arranged:
@@ -24,7 +26,7 @@ class _Arranged:
             param.rich_help_panel = GROUP_OF.get(param.name, param.rich_help_panel)
             if getattr(param, "is_flag", False):
                 param.metavar = ""
-        return params
+        return sorted(params, key=lambda param: ORDER.index(param.rich_help_panel))
 
 
 class Command(_Arranged, TyperCommand):

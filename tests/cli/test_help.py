@@ -1,17 +1,24 @@
 """How --help looks in 80 columns."""
 
 import re
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
-COMMANDS = ["", "chat", "generate", "demo", "models", "doctor", "bench", "bench profile", "convert", "convert target"]
+from dflash_mlx.cli.app import app
+
+def _commands(group: Any, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The names of a group and of all that is in it."""
+    commands = getattr(group, "commands", {}).items()
+    return [before, *(found for name, command in commands for found in _commands(command, (*before, name)))]
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", _commands(get_command(app)), ids=" ".join)
 def test_help_fits_80_columns_and_shows_no_types_of_flags(run, monkeypatch, command, flag):
     monkeypatch.setenv("COLUMNS", "80")
-    code, out, err = run(*command.split(), flag)
+    code, out, err = run(*command, flag)
     assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
     assert "<bool>" not in out and "--help" in out
 
