@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     sys.stdout.flush()
                 except OSError as again:  # it was stdout, of --help and the like
                     sys.exit(unwritten(again))
-                note(f"error: {error}.\nSee whether the disk is full, or the folder or stream still there.")
+                note(f"error: {error}.\nCheck that the disk is not full and that the folder still exists.")
                 sys.exit(1)
         except KeyboardInterrupt:
             sys.exit(130)

@@ -31,7 +31,7 @@ Source = Annotated[
 ]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder to create.", show_default=False)]
 Bits = Annotated[
-    int | None, typer.Option(metavar="N", help="Bits of a weight: 2, 3, 4, 5, 6 or 8. Default: 4.", show_default=False)
+    int | None, typer.Option(metavar="N", help="Bits per weight: 2, 3, 4, 5, 6 or 8. Default: 4.", show_default=False)
 ]
 GroupSize = Annotated[
     int | None,
@@ -179,5 +179,5 @@ def _table(conversion: "Conversion") -> str:
     table.add_row("all", str(sum(row.tensors for row in conversion.rows)), "", f"{conversion.size / 1e6:.2f}")
     console.print(table)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    title = f"{conversion.source}, {conversion.recipe}: {conversion.bits_per_weight:.2f} bits a weight"
+    title = f"{conversion.source}, {conversion.recipe}: {conversion.bits_per_weight:.2f} bits per weight"
     return f"{title}\n{text}" + (f"\n{conversion.report.table()}" if conversion.report else "")

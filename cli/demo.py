@@ -19,7 +19,7 @@ MAX_TOKENS = 400
 def demo(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="Another question.", show_default=False)] = QUESTION,
 ) -> None:
-    """Answer a question plainly and with drafts, with the small model that comes along."""
+    """Answer a question plainly and with drafts, with the small model that ships with dflash-mlx."""
     with Progress(quiet=False) as progress:
         import dflash_mlx  # here, and not at the top: --help need not wait for MLX
 

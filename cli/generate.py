@@ -51,7 +51,7 @@ def generate(
         str | None,
         typer.Argument(
             metavar="PROMPT",
-            help="What to answer. Without it, or with -, read from stdin; piped text is put behind it.",
+            help="What to answer. Without it, or with -, read from stdin; piped text follows it.",
             show_default=False,
         ),
     ] = None,
@@ -85,19 +85,19 @@ def generate(
     ] = None,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print JSON lines: one a cycle, then the whole answer with its statistics."),
+        typer.Option("--json", help="Print JSON lines: one per cycle, then the whole answer with its statistics."),
     ] = False,
     force: Force = False,
     yes: Yes = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer and nothing else.")] = False,
     show_thinking: Annotated[
-        bool, typer.Option("--show-thinking", help="Print the thinking on stdout too (default: stderr).")
+        bool, typer.Option("--show-thinking", help="Print the thinking on stdout, before the answer (default: on stderr).")
     ] = False,
     show_drafts: Annotated[bool, typer.Option("--show-drafts", help="Mark the text that was drafted and accepted.")] = False,
 ) -> None:
     """Answer one prompt.
 
-    The answer goes to stdout, all else to stderr. Options you leave out come from the model's generation_config.json."""
+    The answer goes to stdout, everything else to stderr. Options you leave out come from the model's generation_config.json."""
     if json and show_drafts:
         raise RequestError("--json and --show-drafts exclude each other.", "Drop one: the JSON tells which tokens were drafts.")
     if json and show_thinking:
@@ -155,7 +155,7 @@ def _has_input() -> bool:
         return False
     if select([sys.stdin], [], [], WAIT)[0]:
         return True
-    note(f"stdin is open, and nothing came from it in {WAIT} s: it is left out. End it to save the wait, as with </dev/null.")
+    note(f"stdin is open but sent nothing for {WAIT} s, so it is ignored. Add </dev/null to skip the wait.")
     return False
 
 
@@ -202,7 +202,7 @@ def _chunks(
             options = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
             note(f"{options}: no effect at temperature 0. Add --temperature 0.7, for example.")
         if request["thinking"] is not None and not loaded.tokenizer.knows("enable_thinking"):
-            raise RequestError("this model's chat template knows no choice of thinking or not.", "Leave it as it is.")
+            raise RequestError("this model's chat template has no choice of thinking or not.", "Leave it as it is.")
         stream = loaded.stream(**request, sampling=settings, progress=progress.prefill)
         if request["block_size"] == "auto":
             loaded.calibrate(request["verify"], progress.measuring)

@@ -107,7 +107,7 @@ def _hub_cache() -> Check:
     if constants.HF_HUB_OFFLINE:
         value += ", downloads switched off (HF_HUB_OFFLINE)"
     if not os.access(there, os.W_OK):
-        return Check("Hub cache", f"{value}, no permission to write", False)
+        return Check("Hub cache", f"{value}, not writable", False)
     if free < smallest.download:
         return Check(
             "Hub cache", f"{value}; the smallest known pair, {smallest.family}, is {smallest.download / GB:.1f} GB", False
@@ -122,6 +122,6 @@ def _measurements() -> Check:
     place = folder("costs").parent
     there = next(above for above in (place, *place.parents) if above.is_dir())
     if not os.access(there, os.W_OK):
-        return Check("measurements", f"{place}, no permission to write: measured again by every process", False)
+        return Check("measurements", f"{place}, not writable: measured again by every process", False)
     value = f"of passes {costs}, of kernels {kernels}, in {place}; delete to measure again"
     return Check("measurements", value, figures={"costs": costs, "kernels": kernels})

@@ -47,9 +47,9 @@ def models(
         write(_details(rows[0], room))
         return
     write(_table(rows))
-    mark = "*: the default model" if chosen else "the default model here: demo, the embedded pair"
+    mark = "*: the default model" if chosen else "the default model here: demo, which ships with dflash-mlx"
     note(f"{mark}. In GB; RAM: with {CONTEXT} tokens of context, this machine offers {room / GB:.1f}; ~: counted, not published.")
-    note("`dflash-mlx models NAME` tells all about one.")
+    note("`dflash-mlx models NAME` shows everything about one.")
 
 
 def _row(pair: "KnownPair", room: int, chosen: "KnownPair | None") -> dict[str, object]:

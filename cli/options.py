@@ -74,7 +74,7 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="NAME",
-        help="A name from `dflash-mlx models`, a folder, a Hub id, or demo (the small model that comes along). "
+        help="A name from `dflash-mlx models`, a folder, a Hub id, or demo (the small model that ships with dflash-mlx). "
         "Default: the best known model that fits this machine; demo without Metal.",
         show_default=False,
     ),
@@ -115,7 +115,7 @@ PresencePenalty = Annotated[
     float | None,
     _number("--presence-penalty", "0.5", "Take X from the logits of tokens already in the text; 0: no penalty."),
 ]
-Seed = Annotated[int | None, _whole("--seed", "1", "Draw the same tokens again.")]
+Seed = Annotated[int | None, _whole("--seed", "1", "The same seed draws the same tokens again.")]
 BlockSize = Annotated[
     str,
     typer.Option(
@@ -160,11 +160,7 @@ def default_model(quiet: bool, again: bool = True) -> str:
     from dflash_mlx.loading.known_pairs import default
 
     pair = default()
-    name, why = (
-        (pair.target, "the best known pair that fits this machine")
-        if pair
-        else (DEMO, "the embedded pair: no Metal, or little memory")
-    )
+    name, why = (pair.target, "the best known pair that fits this machine") if pair else (DEMO, "no Metal, or little memory")
     if not quiet and (again or pair is None or cached(pair.target) is None):
         note(f"model: {name} ({why}). Another: --model NAME; dflash-mlx models lists them.")
     return name

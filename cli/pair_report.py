@@ -72,7 +72,7 @@ def _kernels(pair: "Pair") -> Iterator[Check]:
 
     choice = pair.kernels
     if choice.file is None:
-        yield Check("kernels", "none in use: MLX's own ops do the work")
+        yield Check("kernels", "none in use: MLX's own operations do the work")
         return
     for name in NAMES:
         used = sorted(choice.kernels.rows.get(name, ()))
@@ -80,7 +80,7 @@ def _kernels(pair: "Pair") -> Iterator[Check]:
         entry = choice.entries.get(name)
         if entry is None and not not_covered:
             continue
-        value = _of_entry(entry, used) if entry else "no use for this pair's shapes"
+        value = _of_entry(entry, used) if entry else "does not apply to this pair's shapes"
         if entry and entry.result != "failed" and name in choice.kernels.rows and not entry.exact and name in _exact_names():
             value += "; not in exact verification: other bits than MLX's op"
         if not_covered:
@@ -104,7 +104,7 @@ def _of_entry(entry: "Entry", used: list[int]) -> str:
     error = " ".join((entry.error or "").split())
     error = error if len(error) <= SHOWN else f"{error[:SHOWN]} ..."
     if entry.result in ("failed", "stalled"):
-        return f"{entry.result}, MLX's op serves instead: {error}"
+        return f"{entry.result}, MLX's own operation is used instead: {error}"
     if entry.result == "slower" and not used:
         return f"passed, not used: slower than MLX's op ({error or compared})"
     if not used:
@@ -166,4 +166,4 @@ def _advice(pair: "Pair", plain: bool, costs: "Costs | None", exact: "Costs | No
         yield f"To try the kernels again, delete {pair.kernels.file}."
     stalled = [marks_of(name, entry.source) for name, entry in pair.kernels.entries.items() if entry.result == "stalled"]
     if stalled:
-        yield f"A stalled one is noted elsewhere: delete {' and '.join(map(str, stalled))}."
+        yield f"To try a stalled one again, delete {' and '.join(map(str, stalled))}."

@@ -4,32 +4,43 @@ import re
 
 from dflash_mlx.errors import DFlashError
 
-ARGUMENT = re.compile(r"""\b([a-z_]+)=(True|False|None|"[^"]*"|[\w.]+)""")
-NAME = re.compile(r"([a-z]+(?:_[a-z]+)+) ")  # of an argument, where a message begins with it
+from .help import GROUP_OF
+
+VALUE = re.compile(rf"""\b({"|".join(GROUP_OF)})=(True|False|None|"[^"]*"|[\w.]*\w)""")
+NAME = re.compile(rf"(?<![\w/=-])({'|'.join(name for name in GROUP_OF if '_' in name)}|temperature|seed)(?![\w/=])")
+IN_THE_CHAT = {
+    "drafter=None": "/model NAME none",
+    "force=True": "`dflash-mlx chat --force`",
+    "raw=True": "`dflash-mlx generate --raw`",
+}
 
 
 def on_the_command_line(error: DFlashError) -> tuple[str, str]:
-    """Message and hint: `force=True` is --force, `drafter=None` is --drafter none, `max_kl 7 ...` is --max-kl 7 ..."""
+    """Message and hint: `force=True` is --force, `drafter=None` is --drafter none, `max_kl must be` is --max-kl must be"""
     message = error.message
     if found := NAME.match(message):
-        message = f"--{found[1].replace('_', '-')} {message[found.end() :]}"
-    return message, ARGUMENT.sub(_option, error.hint)
+        message = _flag(found[1]) + message[found.end() :]
+    return message, NAME.sub(lambda found: _flag(found[1]), VALUE.sub(_option, error.hint))
 
 
 def in_the_chat(error: DFlashError) -> tuple[str, str]:
-    """Message and hint: `verify="fast"` is /set verify fast; what is not a setting is an option of the command."""
+    """Message and hint: `verify="fast"` is /set verify fast; what is not a setting is a command of its own."""
     from .chat.settings import SETTINGS
 
-    def setting(found: re.Match[str]) -> str:
-        is_setting = found[1] in SETTINGS and found[2] not in ("True", "False", "None")
-        return f"/set {found[1]} {_bare(found[2])}" if is_setting else _option(found)
+    def typed(found: re.Match[str]) -> str:
+        setting = f"/set {found[1]} {_bare(found[2])}" if found[1] in SETTINGS else _option(found)
+        return IN_THE_CHAT.get(found[0], setting)
 
-    return error.message, ARGUMENT.sub(setting, error.hint)
+    return error.message, VALUE.sub(typed, error.hint)
 
 
 def _option(found: re.Match[str]) -> str:
-    name, value = found[1].replace("_", "-"), _bare(found[2])
-    return {"True": f"--{name}", "False": f"--no-{name}", "None": f"--{name} none"}.get(value, f"--{name} {value}")
+    flag, value = _flag(found[1]), _bare(found[2])
+    return {"True": flag, "False": f"--no-{flag[2:]}", "None": f"{flag} none"}.get(value, f"{flag} {value}")
+
+
+def _flag(name: str) -> str:
+    return "--" + {"thinking": "think"}.get(name, name).replace("_", "-")
 
 
 def _bare(value: str) -> str:

@@ -29,11 +29,11 @@ def write_card(folder: Path, source: Source, recipe: Recipe, rows: list[Row], re
     lines = ["---", "library_name: mlx", *([f"base_model: {source.name}"] if of_hub else []), "tags:", "- mlx", "---", ""]
     lines += [f"# {folder_name(source)}, {recipe.name}", ""]
     lines += [f"Converted from {link}{at} with {', '.join(f'{name} {number}' for name, number in versions.items())}."]
-    lines += [f"Recipe: {recipe.name}{groups}; {bits:.2f} bits a weight in all. Checksums: `sha256sum --check {SUMS}`.", ""]
+    lines += [f"Recipe: {recipe.name}{groups}; {bits:.2f} bits per weight in all. Checksums: `sha256sum --check {SUMS}`.", ""]
     lines += ["| tensors | count | stored as | MB |", "| --- | ---: | --- | ---: |"]
     lines += [f"| {row.kind} | {row.tensors} | {row.stored} | {row.bytes / MB:.2f} |" for row in rows]
     lines += [f"| all | {sum(row.tensors for row in rows)} | | {sum(row.bytes for row in rows) / MB:.2f} |", ""]
-    lines += ["## Against the source", "", report.table() if report else "Not compared (`--no-check`)."]
+    lines += ["## Against the source", "", report.table() if report else "Not compared."]
     (folder / "README.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 

@@ -174,7 +174,7 @@ def calibration_ids(folder: Path, vocab_size: int) -> list[list[int]]:
     ids = [tokenizer.encode(text, raw=True)[:TOKENS] for text in texts]
     if not all(ids) or max(map(max, ids)) >= vocab_size:
         raise CheckpointError(
-            f"the tokenizer in {folder} is not one for the model's {vocab_size} tokens.", "Get the model's own tokenizer."
+            f"the tokenizer in {folder} does not match the model's {vocab_size} tokens.", "Get the model's own tokenizer."
         )
     return ids
 

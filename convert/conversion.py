@@ -119,7 +119,7 @@ def read_options(output: str | Path, options: Options, parts: Parts = ALONE) -> 
             check_goal(goal, options.get("overwrite", False), parts, [])
     except (OSError, RuntimeError, ValueError) as error:  # no such user, a name longer than names can be
         reason = getattr(error, "strerror", None) or str(error).rstrip(".")
-        raise RequestError(f"no folder can be made there ({reason}): {output}.", "Choose another folder.") from error
+        raise RequestError(f"{output} cannot be created ({reason}).", "Choose another folder.") from error
     return goal, recipe
 
 
@@ -200,7 +200,7 @@ def _copy(file: Path, goal: Path) -> None:
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise CheckpointError(f"{file} cannot be read ({error.strerror}).", "Mend its permissions, or get it again.") from error
+        raise CheckpointError(f"{file} cannot be read ({error.strerror}).", "Fix its permissions, or get it again.") from error
     with writing(goal.parent):
         goal.parent.mkdir(exist_ok=True)
         goal.write_bytes(content)
@@ -210,7 +210,7 @@ def _check_kl(reports: list[Report], most: float | None) -> None:
     notes = [note for report in reports for note in report.notes if note.startswith("Logits")]
     found = [report.kl for report in reports if report.kl is not None]
     if most is not None and not found:
-        raise TooFarError(" ".join(["the divergence cannot be limited.", *notes]), "Drop max_kl, or mend that.")
+        raise TooFarError(" ".join(["the divergence cannot be limited.", *notes]), "Drop max_kl, or fix that.")
     if most is not None and max(found) > most:
         raise TooFarError(
             f"the result's mean KL divergence from the source is {max(found):.5f} nats, more than {most}: it is not kept.",

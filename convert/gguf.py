@@ -85,7 +85,7 @@ def read_gguf(file: Path) -> Weights:
     if architecture not in ARCHITECTURES:
         raise UnsupportedModelError(
             f"{file} holds architecture {architecture!r}.",
-            f"As GGUF {', '.join(ARCHITECTURES)} are read; for others give the model in safetensors.",
+            f"As GGUF {', '.join(ARCHITECTURES)} can be read; give other models in safetensors.",
         )
     weights: Weights = {}
     for name in [name for name in packed if not name.endswith((".scales", ".biases"))]:
@@ -105,6 +105,6 @@ def _published(name: str, architecture: str, file: Path) -> str:
     known = DRAFTER if drafter else TARGET
     if name not in known:
         raise UnsupportedModelError(
-            f"{file} has a tensor {name}, which {architecture} has not.", "Give the model in safetensors."
+            f"{file} has a tensor {name}, which {architecture} does not have.", "Give the model in safetensors."
         )
     return known[name]

@@ -115,7 +115,7 @@ def _check_index(folder: Path, weights: Weights) -> None:
     if index.is_file() and (absent := sorted(read_json(index)["weight_map"].keys() - weights.keys())):
         raise CheckpointError(
             f"{index} names {len(absent)} tensors that no file holds, first {absent[0]}.",
-            "The index is not of these files: get the model's files again.",
+            "The index does not belong to these files: get the model's files again.",
         )
 
 
@@ -129,11 +129,11 @@ def _unpacked(config: dict[str, Any], weights: Weights, folder: Path, notice: No
         elif method == "fp8":
             weights = _from_fp8(weights, how.get("weight_block_size"))
         elif isinstance(how, dict) and "group_size" in how and "bits" in how and method is None:
-            notice("the source is quantised already: what it lost then stays lost, and this loses more. Better: the original.")
+            notice("the source is already quantised: that loss stays, and this adds to it. Better convert the original.")
             weights = _from_mlx(weights, how, config)
         else:
             raise UnsupportedModelError(
-                f"{folder} is quantised as {method or how!r}, which is not read.",
+                f"{folder} is quantised as {method or how!r}, which is not supported.",
                 "Give the original weights, their fp8 version with block scales, or an MLX conversion.",
             )
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:

@@ -39,13 +39,13 @@ def check_goal(goal: Path, overwrite: bool, parts: Parts, kept: list[Path]) -> N
     if not goal.exists():
         return
     if not overwrite:
-        raise RequestError(f"{goal} exists.", "Choose another folder, or replace it with --overwrite (overwrite=True).")
+        raise RequestError(f"{goal} exists.", "Choose another folder, or use overwrite=True to replace it.")
     if foreign := _foreign(goal, parts):
         what = "a model" if parts == ALONE else "a pair's target/ and drafter/"
-        raise RequestError(f"{foreign} is nothing that belongs to {what}.", f"Choose another folder: {goal} is not replaced.")
+        raise RequestError(f"{foreign} does not belong to {what}.", f"Choose another folder: {goal} is not replaced.")
     for folder in kept:
         if any(place.samefile(goal) for place in (folder.resolve(), *folder.resolve().parents)):
-            raise RequestError(f"{folder}, which is needed, lies in {goal}.", "Choose another folder for the result.")
+            raise RequestError(f"{goal} holds {folder}, which is needed.", "Choose another folder for the result.")
 
 
 def _foreign(folder: Path, parts: Parts) -> Path | None:
@@ -118,7 +118,7 @@ def writing(place: Path) -> Iterator[None]:
     except OSError as error:
         raise RequestError(
             f"{place} cannot be written ({error.strerror or error}).",
-            "Make room or mend the permissions there, or choose another folder.",
+            "Make room or fix the permissions there, or choose another folder.",
         ) from error
 
 

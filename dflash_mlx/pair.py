@@ -196,7 +196,7 @@ class Pair:
         if prompt_cache is None:
             return answer(cache=cache, marks=marks)
         if cache:
-            raise RequestError("prompt_cache has no place in a session.", "Leave it out, and save the session.")
+            raise RequestError("a session takes no prompt_cache.", "Leave it out, and save the session.")
         cache = PrefixCache(self._checkpoint_bytes)
         if tensor_file.find(prompt_cache).exists():
             self._load(prompt_cache, cache)

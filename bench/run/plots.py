@@ -40,9 +40,11 @@ def check_plot(path: Path) -> None:
     if path.is_dir():
         raise RequestError(f"the plot {path} is a folder.", "Give it another name.")
     if not path.parent.is_dir():
-        raise RequestError(f"the plot {path} is to go into a folder that is not there.", "Make the folder, or name another one.")
+        raise RequestError(
+            f"the plot {path} is to go into a folder that does not exist.", "Make the folder, or name another one."
+        )
     if not os.access(path.parent, os.W_OK):
-        raise RequestError(f"the plot {path} is to go into a folder without permission to write.", "Name another folder.")
+        raise RequestError(f"the plot {path} is to go into a folder that is not writable.", "Name another folder.")
     if importlib.util.find_spec("matplotlib") is None:
         raise RequestError("plots are drawn by matplotlib, which is not installed.", "Install it: pip install matplotlib.")
 

@@ -157,11 +157,11 @@ def _parsed(line: bytes, category: str) -> BenchPrompt:
     try:
         item = json.loads(line.decode())
     except UnicodeDecodeError as error:
-        raise ValueError("is no UTF-8 text") from error
+        raise ValueError("is not UTF-8 text") from error
     except json.JSONDecodeError as error:
-        raise ValueError(f"is no JSON ({error.msg} in column {error.colno})") from error
+        raise ValueError(f"is not JSON ({error.msg} in column {error.colno})") from error
     except (ValueError, RecursionError) as error:  # a number of too many digits, too many brackets
-        raise ValueError(f"is no JSON that can be read ({error})") from error
+        raise ValueError(f"is not JSON that can be read ({error})") from error
     if not isinstance(item, dict):
         raise ValueError("is not a JSON object")
     unknown = [key for key in item if key not in ("prompt", "messages", "category")]
@@ -194,7 +194,7 @@ def _check_text(value: object, what: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:  # JSON can name halves of characters
-        raise ValueError(f"has {what} with characters that are no UTF-8 text") from error
+        raise ValueError(f"has {what} with characters that are not valid UTF-8") from error
 
 
 def _read_set(name: str, limit: int) -> list[BenchPrompt]:

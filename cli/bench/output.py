@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def check_new(path: Path) -> None:
     """Raises RequestError where a new file cannot be made: results that took an hour are not overwritten by the next ones."""
     if os.path.lexists(path):  # also a link that leads nowhere
-        raise RequestError(f"{path} is there already.", "Give --save another name, or delete it first.")
+        raise RequestError(f"{path} already exists.", "Give --save another name, or delete it first.")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise RequestError(f"{path} cannot be made there.", "Name a folder that exists and that you may write to.")
+        raise RequestError(f"{path} cannot be created.", "Name a folder that exists and that you may write to.")
 
 
 class Lines:
@@ -74,4 +74,4 @@ class Lines:
         file.truncate(end)
         file.close()
         self._file, self.failed = None, True
-        note(f"error: {self._path} cannot be written ({reason}): it ends here, the measurement goes on.")
+        note(f"error: {self._path} cannot be written ({reason}): it ends here; the measurement continues.")

@@ -20,7 +20,7 @@ CACHED = 2**27  # bytes that caches may hold, on the largest chips
 COLUMNS = 80
 CAPTURE = """\
 to see a cycle's kernels in Xcode, run Python with MTL_CAPTURE_ENABLED=1, and in it a warm pair.generate(...) between
-mx.metal.start_capture("cycle.gputrace") and mx.metal.stop_capture(); the file must not be there yet."""
+mx.metal.start_capture("cycle.gputrace") and mx.metal.stop_capture(); the file must not exist yet."""
 
 
 def profile(
@@ -129,7 +129,7 @@ def _remarks(found: "Profile") -> Iterator[str]:
     if between > 0:
         yield f"between parts and cycle: {between:.2f} ms of Python and waits that nothing hides"
     else:
-        yield f"between parts and cycle: {-between:.2f} ms, as parts start and end alone; much: other load"
+        yield f"the parts take {-between:.2f} ms more alone than in the cycle; far more means other load"
     yield "Python works beside the device: its time is lost only where the device waits"
     reached = found.floor_seconds / found.cycle_seconds
     if found.rows == 1:
@@ -140,7 +140,7 @@ def _remarks(found: "Profile") -> Iterator[str]:
         yield f"a plain step takes {found.plain_step_seconds * 1e3:.2f} ms: such cycles {pays}"
         yield f"bound by bandwidth: {1 / found.floor_seconds:.1f} tokens/s x acceptance length; this is {reached:.0%} of it"
     if found.bytes < CACHED:
-        yield "so few bytes can stay in caches: so memory does not limit them here"
+        yield "so few bytes can stay in caches, so memory does not limit them here"
 
 
 def _has_metal() -> bool:

@@ -67,7 +67,7 @@ def chat(
     ] = None,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Read a message a line from stdin, print JSON lines."),
+        typer.Option("--json", help="Read one message per line from stdin; print JSON lines."),
     ] = False,
     force: Force = False,
     yes: Yes = False,
@@ -133,7 +133,7 @@ def _talk(conversation: "Conversation") -> None:
     def new_reply(capacity: int) -> "Reply":
         return LiveReply(capacity) if sys.stdout.isatty() and not dumb else PlainReply(capacity, told=True)
 
-    tell(f"{conversation.title}. /help says what there is to type.")
+    tell(f"{conversation.title}. /help lists the commands.")
     try:
         code = Repl(conversation, Lines() if dumb else Keyboard(conversation), new_reply).run()
     except OSError as error:

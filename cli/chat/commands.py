@@ -48,7 +48,7 @@ class Commands:
 
     def undo(self, argument: str) -> None:
         self._put(self._conversation.session.undo(), False)
-        tell("Taken back; it stands at the prompt.")
+        tell("Taken back; it is at the prompt again.")
 
     def clear(self, argument: str) -> None:
         self._conversation.clear()
@@ -70,7 +70,7 @@ class Commands:
         if word not in ("", "on", "off"):
             near = nearest(word, THINK)
             meant = f"Did you mean /think {near}? " if near else ""
-            raise RequestError(f"/think {word} is not known.", f"{meant}There are /think on, /think off and /think show.")
+            raise RequestError(f"/think {word} is not a choice.", f"{meant}Type /think on, /think off or /think show.")
         if word:
             self._conversation.think(word == "on")
         does = "thinks" if self._conversation.thinks() else "does not think"
@@ -101,7 +101,7 @@ class Commands:
     def stats(self, argument: str) -> None:
         conversation = self._conversation
         if not conversation.replies:
-            raise RequestError("there was no reply yet.", "Say something first.")
+            raise RequestError("there is no reply yet.", "Say something first.")
         replies = list(conversation.replies)
         show(picture(replies, columns(), ascii_only=not _unicode()))
         temperature, drafter = conversation.settings["temperature"], conversation.pair.drafter is not None
@@ -111,7 +111,7 @@ class Commands:
     def save(self, argument: str) -> None:
         [path] = words(argument)
         self._conversation.save(path)
-        tell(f"Kept in {path}.")
+        tell(f"Saved to {path}.")
 
     def load(self, argument: str) -> None:
         [path] = words(argument)
@@ -136,7 +136,7 @@ class Commands:
             before = conversation.settings["block_size"]
             conversation.change_model(name, None if drafter == "none" else drafter)
             if (block_size := conversation.settings["block_size"]) != before:
-                tell(f"block_size {block_size}, no longer {before}")
+                tell(f"block_size {block_size} (was {before})")
         tell(conversation.title)
 
 

@@ -92,7 +92,7 @@ class Conversation(Settings):
         if self.session.prompt_tokens(text, edit) <= self._longest_prompt:
             return False
         if (alone := self.session.prompt_tokens(text, alone=True)) > self._longest_prompt:
-            raise RequestError(f"this message takes {alone} tokens, of the context's {self.capacity}.", "Shorten it.")
+            raise RequestError(f"this message takes {alone} tokens; the context has {self.capacity}.", "Shorten it.")
         return True
 
     def drop_oldest(self, text: str, edit: bool = False) -> int:
@@ -148,7 +148,7 @@ class Conversation(Settings):
         for message in reversed(self.session.messages):
             if message["role"] == "user":
                 return message["content"]
-        raise RequestError("nothing was said yet.", "Say something first.")
+        raise RequestError("nothing has been said yet.", "Say something first.")
 
     def clear(self) -> None:
         """Starts over, with the same system message and variables of the template."""

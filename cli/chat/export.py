@@ -23,6 +23,6 @@ def write_new(path: str, text: str) -> None:
     """Writes a file for nobody else to read. Raises RequestError where there is one of this name, or it cannot be written."""
     file = tensor_file.find(path)
     if file.exists():
-        raise RequestError(f"{path} exists: it stays as it is.", "Give the name of a new file.")
+        raise RequestError(f"{path} already exists.", "Give the name of a new file.")
     with tensor_file.replacing(file) as stream:
         stream.write(text.encode())

@@ -96,11 +96,9 @@ def advice(replies: "Sequence[Statistics]", temperature: float, thought: float, 
         how = " was decoded plainly" if newest.mode == "plain" else ""
         said.append(f"The newest reply{how}: {newest.mode_reason}.")
     if not drafter:
-        said.append("Without a drafter nothing is saved: /model NAME DRAFTER loads one.")
+        said.append("Without a drafter nothing gets faster: /model NAME DRAFTER loads one.")
     elif rates and rates[0] < 0.5 and temperature > 0:
-        said.append(
-            f"At temperature {temperature:g} drafts are hard to get right: /set temperature 0 (or lower) has more accepted."
-        )
+        said.append(f"At temperature {temperature:g} drafts are hard to get right: try a lower one, as in /set temperature 0.")
     elif rates and rates[0] < 0.3:
         said.append(
             "Drafts are hardly ever right: another drafter may fit this model or these texts better (/model NAME DRAFTER)."
@@ -110,7 +108,7 @@ def advice(replies: "Sequence[Statistics]", temperature: float, thought: float, 
         gain = newest.tokens_per_second / plain
         said.append(f"The newest reply came {gain:.1f} times as fast as plain decoding would have.")
     if thought > 0.5:
-        said.append(f"{thought:.0%} of what was generated is thinking: /think off comes to the answer sooner.")
+        said.append(f"{thought:.0%} of what was generated is thinking: /think off gets to the answer sooner.")
     return said
 
 

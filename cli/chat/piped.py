@@ -29,9 +29,10 @@ def answer_lines(conversation: Conversation, json: bool) -> bool:
             if text := _decoded(line):
                 _answer(conversation, number, text, json)
         except DFlashError as error:
+            message, hint = on_the_command_line(error)
             if json:
-                write(json_line({"type": "error", "line": number, "message": error.message, "hint": error.hint}))
-            note("error: line {}: {}\n{}".format(number, *on_the_command_line(error)))
+                write(json_line({"type": "error", "line": number, "message": message, "hint": hint}))
+            note(f"error: line {number}: {message}\n{hint}")
             refused = True
     return not refused
 

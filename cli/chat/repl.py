@@ -56,7 +56,7 @@ class Repl:
                 return 0
             except KeyboardInterrupt:
                 if editing:
-                    tell("Nothing is edited.")
+                    tell("Nothing was edited.")
                     continue
                 if self._interrupted:
                     drop_typed()
@@ -92,7 +92,7 @@ class Repl:
         )
         newest = shorten(said[-1] if said else "", 50, placeholder="...")
         tell(f"A chat of {there.when:%Y-%m-%d %H:%M} broke off. {counted(len(said), 'message')}, the newest: {newest}")
-        wanted = self._keyboard.choose("Go on with it? yes, or no to delete it: ", "yes", "no")
+        wanted = self._keyboard.choose("Continue it? yes, or no to delete it: ", "yes", "no")
         if wanted is False:
             there.file.unlink(missing_ok=True)
             return
@@ -114,7 +114,7 @@ class Repl:
     def _show_end(self) -> None:
         """Shows the newest message and its reply, if there are any."""
         turns = self._conversation.turns
-        tell(f"Going on with {counted(turns, 'turn')}{'; the newest:' if turns else '.'}")
+        tell(f"Continuing with {counted(turns, 'turn')}{'; the newest:' if turns else '.'}")
         if turns:
             show("> " + self._conversation.newest().replace("\n", "\n  "))
             if self._conversation.session.messages[-1]["role"] == "assistant":

@@ -57,7 +57,7 @@ class Settings:
 
     def _check_known(self, variable: str, what: str) -> None:
         if not self.pair.tokenizer.knows(variable):
-            raise RequestError(f"the chat template of {self.model} knows no {what}.", "Leave it as it is.")
+            raise RequestError(f"the chat template of {self.model} has no {what}.", "Leave it as it is.")
 
     @property
     def settings(self) -> dict[str, Any]:

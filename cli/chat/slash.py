@@ -59,7 +59,7 @@ def parse(line: str) -> Command | None:
             (f"Did you mean /{near}? " if near else "") + "/help lists them; a blank before the slash sends it to the model.",
         )
     if argument and not COMMANDS[name][0]:
-        raise RequestError(f"/{name} takes nothing, not {argument!r}.", f"Type /{name} alone.")
+        raise RequestError(f"/{name} takes no argument (got {argument!r}).", f"Type /{name} alone.")
     if COMMANDS[name][0] == "FILE" and len(words(argument)) != 1:
         raise RequestError(
             f"/{name} {argument} names {len(words(argument))} files, not one."
@@ -78,7 +78,8 @@ def words(argument: str) -> list[str]:
         return shlex.split(argument)
     except ValueError:
         raise RequestError(
-            f"{argument} has a quote or a backslash too many.", "Put quotes around the whole name, or a backslash before each."
+            f"{argument} has an unmatched quote or backslash.",
+            "Put quotes around the whole name, or a backslash before each quote.",
         ) from None
 
 

@@ -52,7 +52,7 @@ def save(path: str | Path, cache: PrefixCache, fingerprint: Mapping[str, Any], c
     with suppress(ValueError):  # no such file, or it is damaged
         saved = KEY in tensor_file.read(file)[1]
     if file.exists() and not saved:
-        raise RequestError(f"{path} is not a saved conversation: it stays as it is.", "Give the name of a new file.")
+        raise RequestError(f"{path} is not a saved conversation, so it is not replaced.", "Give the name of a new file.")
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -109,7 +109,7 @@ def load(
             _read(sequence, cache.checkpoints)
     except (TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(
-            f"{path} is damaged, or nothing that dflash-mlx saved ({error}).",
+            f"{path} is damaged, or was not saved by dflash-mlx ({error}).",
             "Give one that dflash-mlx wrote, or the name of a new one.",
         ) from error
     return Conversation(saved.messages, saved.template)
@@ -130,7 +130,7 @@ class _Saved(NamedTuple):
         size, most = target.config.vocab_size, target.config.max_position_embeddings
         lists = all(isinstance(value, list) for value in (self.token_ids, self.checkpoints, self.messages))
         if not lists or not all(type(i) is int and 0 <= i < size for i in self.token_ids) or len(self.token_ids) > most:
-            raise ValueError("its tokens are none of this model")
+            raise ValueError("its tokens are not this model's")
         places = self.checkpoints
         if not all(type(place) is int for place in places) or places != sorted({i for i in places if i > 0}):
             raise ValueError("its checkpoints are out of order")
@@ -139,7 +139,7 @@ class _Saved(NamedTuple):
         if type(self.drafter) is not bool or (self.drafter and not drafter):
             raise ValueError("it has another drafter")
         if not isinstance(self.template, dict) or not all(map(_is_message, self.messages)):
-            raise ValueError("its conversation is none")
+            raise ValueError("its messages are not a conversation")
 
 
 def _is_message(value: object) -> bool:
@@ -165,7 +165,7 @@ def _header(file: Path, metadata: Mapping[str, str], fingerprint: Mapping[str, A
     for part, ours in fingerprint.items():
         if not isinstance(theirs, dict) or theirs.get(part) != ours:
             raise RequestError(
-                f"{file} was saved with another {part} than this pair has.",
+                f"{file} was saved with a different {part}.",
                 "Load the pair that it was saved with, or give the name of a new file.",
             )
     return _Saved(**header)

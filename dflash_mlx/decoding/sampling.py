@@ -52,27 +52,28 @@ class Sampling:
 
 
 def check_sampling(sampling: Sampling) -> None:
-    """Raises RequestError for what is no sampling, or out of range."""
+    """Raises RequestError for what is not a Sampling, or out of range."""
     if not isinstance(sampling, Sampling):
-        raise RequestError(f"sampling {sampling!r} is no Sampling.", "Give a dflash_mlx.Sampling(...), or leave it out.")
+        raise RequestError(f"sampling {sampling!r} is not a Sampling.", "Give a dflash_mlx.Sampling(...), or leave it out.")
     for name, value in vars(sampling).items():
         kind = int if name in ("top_k", "seed") else int | float
         if (not isinstance(value, kind) or isinstance(value, bool)) and not (name == "seed" and value is None):
             wanted = "whole number" if kind is int else "number"
-            raise RequestError(f"{name} {value!r} is not a {wanted}.", f"Give {name} a {wanted}, or leave it out.")
+            raise RequestError(f"{name} {value!r} is not a {wanted}.", f"Give a {wanted}.")
     # beyond these ranges float32 gives no numbers any more
     allowed = {
-        "temperature": (0 <= sampling.temperature <= 1e30, "0 or more"),
-        "top_p": (0 < sampling.top_p <= 1, "more than 0, at most 1; temperature 0 takes the most likely token"),
-        "top_k": (sampling.top_k >= 0, "0 or more"),
-        "min_p": (0 <= sampling.min_p <= 1, "0 to 1"),
-        "repetition_penalty": (0.01 <= sampling.repetition_penalty <= 100, "0.01 to 100"),
-        "presence_penalty": (abs(sampling.presence_penalty) <= 1000, "-1000 to 1000"),
-        "seed": (sampling.seed is None or 0 <= sampling.seed < 2**64, "0 to 2**64 - 1"),
+        "temperature": (0 <= sampling.temperature <= 1e30, "0 or more", "temperature=0.7"),
+        "top_p": (0 < sampling.top_p <= 1, "above 0 and at most 1", "top_p=0.9; for the most likely token, temperature=0"),
+        "top_k": (sampling.top_k >= 0, "0 or more", "top_k=20"),
+        "min_p": (0 <= sampling.min_p <= 1, "from 0 to 1", "min_p=0.05"),
+        "repetition_penalty": (0.01 <= sampling.repetition_penalty <= 100, "from 0.01 to 100", "repetition_penalty=1.1"),
+        "presence_penalty": (abs(sampling.presence_penalty) <= 1000, "from -1000 to 1000", "presence_penalty=0.5"),
+        "seed": (sampling.seed is None or 0 <= sampling.seed < 2**64, "from 0 to 2**64 - 1", "seed=1"),
     }
-    for name, (fine, wanted) in allowed.items():
+    for name, (fine, wanted, example) in allowed.items():
         if not fine:
-            raise RequestError(f"{name} {getattr(sampling, name)!r} is out of range.", f"It can be {wanted}.")
+            value = getattr(sampling, name)
+            raise RequestError(f"{name} must be {wanted} (got {value!r}).", f"Try {example}.")
 
 
 def read_default_sampling(folder: Path) -> Sampling:

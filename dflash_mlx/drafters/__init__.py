@@ -55,7 +55,7 @@ def load_drafter(folder: str | Path, bits: int | None = None, lazy: bool = False
     if not is_drafter(config):
         raise UnsupportedModelError(
             f"{folder} is not a DFlash drafter (model_type {config.get('model_type')!r}, no dflash_config).",
-            "Give a DFlash checkpoint as drafter; a model to be answered by is a target.",
+            "Give a DFlash checkpoint as the drafter; a model that answers is a target.",
         )
     drafter = assemble(folder, config, read_weights(folder))
     if bits is not None and quantization_of(config) is None:

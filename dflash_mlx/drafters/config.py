@@ -79,7 +79,7 @@ class DrafterConfig:
                 return default[0]
             raise CheckpointError(
                 f"the drafter's config.json has no {name}.",
-                "Get the drafter's files again, or an export of this drafter that is complete.",
+                "Get the drafter's files again, or a complete export of it.",
             )
 
         def size(name: str, *default: Any) -> Any:

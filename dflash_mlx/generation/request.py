@@ -165,7 +165,7 @@ def check_block_size(block_size: Any, drafter: DFlash | None) -> int:
     """
     _check_whole("block_size", block_size)
     if drafter is None and block_size > 1:
-        raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or leave block_size out.")
+        raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or use block_size=1.")
     if drafter and block_size > drafter.config.block_size:
         trained = drafter.config.block_size
         raise RequestError(
@@ -176,7 +176,7 @@ def check_block_size(block_size: Any, drafter: DFlash | None) -> int:
 
 def _check_whole(name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise RequestError(f"{name} {value!r} is not a whole number of 1 or more.", f"Give {name} a number like 4.")
+        raise RequestError(f"{name} {value!r} is not a whole number of 1 or more.", f"Try {name}=4.")
 
 
 def check_verify(verify: str) -> None:

@@ -207,7 +207,7 @@ def _download(name: str, downloading: Downloading | None) -> Path:
     except (OSError, RuntimeError) as error:  # RuntimeError: hf_xet's, whatever went wrong in it
         raise ModelNotFoundError(
             f"{name} cannot be downloaded into {constants.HF_HUB_CACHE} ({error}).",
-            "Make room or mend the permissions there, or point HF_HOME to another disk; whole files that arrived are kept.",
+            "Make room or fix the permissions there, or point HF_HOME to another disk; whole files that arrived are kept.",
         ) from error
     folder, lacking = _snapshot(repository, revision)
     if folder is None or lacking:  # huggingface_hub does not say so where the connection ends between two of its requests

@@ -122,7 +122,7 @@ class Tokenizer:
             "".join(texts).encode()
             return list(encode())
         except UnicodeEncodeError as error:
-            raise RequestError("the prompt holds characters that are no UTF-8 text.", "Send text encoded as UTF-8.") from error
+            raise RequestError("the prompt has characters that are not valid UTF-8.", "Send text encoded as UTF-8.") from error
         except Exception as error:  # a template is a program: it can fail in any way
             raise RequestError(
                 f"the model's chat template cannot render these messages ({error}).",

@@ -76,7 +76,7 @@ class Record:
         """What is known of a kernel, or of anything else that was attempted, with this source."""
         folder = marks_of(name, source)
         if sum(map(_is_left, folder.glob("*.json"))) >= DEATHS:
-            return Entry(source, "stalled", f"its process ended while it was tried, twice: delete {folder} to try it again")
+            return Entry(source, "stalled", f"the process ended twice while trying it: delete {folder} to try it again")
         entry = self._entries.get(name)
         return entry if entry and entry.source == source else None
 

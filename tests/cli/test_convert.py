@@ -48,7 +48,7 @@ def test_the_plan_is_printed_and_nothing_written(run, tmp_path):
 def test_a_target_is_converted_and_held_against_its_source(run, tmp_path):
     code, out, err = run("convert", "target", TARGET, "-o", str(tmp_path / "result"), "--bits", "8")
     assert "top-1 agreement (good: from 99%)" in out and "mean KL divergence, nats (good: up to 0.001)" in out
-    assert re.match(r"target_qwen3_5, 8bit: \d\.\d\d bits a weight\n", out)
+    assert re.match(r"target_qwen3_5, 8bit: \d\.\d\d bits per weight\n", out)
     assert code == 0 and re.search(r"is complete: 0\.[1-9]\d MB\.\n$", err)
     assert (tmp_path / "result" / "README.md").is_file()
 
@@ -110,4 +110,4 @@ def test_an_existing_goal_needs_overwrite(run, tmp_path):
 
 def test_a_quantised_source_is_warned_of(run, tmp_path):
     _, _, err = run("convert", "target", str(DEMO / "target"), "-o", str(tmp_path / "result"), "--dry-run")
-    assert "quantised already" in err
+    assert "already quantised" in err

@@ -312,9 +312,10 @@ def test_every_kernel_tells_whether_it_is_used_and_why_not(run, monkeypatch, dem
     assert told["kernel verify_matmul_fast"] == "ok passed, not used: slower than MLX's op (2 rows 1.60 ms, MLX 1.50 ms)"
     assert "whole cycles of 4 rows are slower" in told["kernel inject_kv"]
     assert (
-        told["kernel verify_attention"] == f"ok no use for this pair's shapes; not covered: {not_covered['verify_attention'][0]}"
+        told["kernel verify_attention"]
+        == f"ok does not apply to this pair's shapes; not covered: {not_covered['verify_attention'][0]}"
     )
-    assert "stalled, MLX's op serves instead" in told["kernel candidates"] and "delete kernels.json" in told["advice"]
+    assert "stalled, MLX's own operation is used instead" in told["kernel candidates"] and "delete kernels.json" in told["advice"]
     assert str(marks_of("candidates", "a")) in told["advice"]
 
 

@@ -8,6 +8,7 @@ from typer.main import get_command
 
 from dflash_mlx.cli.app import app
 
+
 def _commands(group: Any, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """The names of a group and of all that is in it."""
     commands = getattr(group, "commands", {}).items()

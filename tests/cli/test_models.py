@@ -159,7 +159,7 @@ def test_generate_does_not_repeat_it_once_the_model_is_downloaded(loaded, machin
 def test_generate_without_metal_takes_the_demo_pair_and_says_so(loaded, machine):
     machine(24, metal=False)
     name, err = loaded()
-    assert name == "demo" and err.startswith("model: demo (the embedded pair")
+    assert name == "demo" and err.startswith("model: demo (no Metal")
 
 
 def test_generate_states_the_size_of_a_download(loaded, machine):

@@ -64,7 +64,7 @@ def test_an_open_pipe_that_nobody_writes_to_is_left_out_with_a_word(run, demo, p
     monkeypatch.setattr(import_module("dflash_mlx.cli.generate"), "WAIT", 0.2)
     tokens, err = prompt_tokens(run, PROMPT, stdin=pipe[0])
     assert tokens == demo.generate(PROMPT, max_tokens=1).statistics.prompt_tokens
-    assert err.startswith("stdin is open, and nothing came from it in 0.2 s: it is left out.")
+    assert err.startswith("stdin is open but sent nothing for 0.2 s, so it is ignored.")
 
 
 def test_a_stdin_that_cannot_be_read_as_under_nohup_is_left_alone(run, demo):

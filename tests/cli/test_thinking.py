@@ -79,4 +79,4 @@ def test_json_tells_thinking_and_answer_apart(run, said):
 
 def test_a_template_without_the_choice_of_thinking_is_named(run, demo, monkeypatch):
     monkeypatch.setattr(type(demo.tokenizer), "knows", lambda self, variable: False)
-    assert "knows no choice of thinking" in run("generate", QUESTION, "--think").err
+    assert "has no choice of thinking" in run("generate", QUESTION, "--think").err

@@ -328,10 +328,10 @@ def other_pairs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
         return change
 
-    yield "another target", changed("trained", train("target"))
-    yield "another target", changed("configured", append("target/config.json", "\n"))
-    yield "another drafter", changed("drafter", train("drafter"))
-    yield "another drafter", {"target": SHALLOW, "drafter": None}
+    yield "different target", changed("trained", train("target"))
+    yield "different target", changed("configured", append("target/config.json", "\n"))
+    yield "different drafter", changed("drafter", train("drafter"))
+    yield "different drafter", {"target": SHALLOW, "drafter": None}
     yield "chat template", changed("template", append("target/chat_template.jinja", " "))
     yield "chat template", changed("old template", lambda copy: (copy / "target/chat_template.json").write_text("{}"))
 
@@ -347,7 +347,7 @@ def test_a_file_of_another_pair_is_refused_with_what_differs(tmp_path: Path) -> 
 
 def test_a_drafter_quantised_at_load_is_another_one(good: Path) -> None:
     pair = dm.load(CHECKPOINTS / "target_qwen3_5", drafter=CHECKPOINTS / "dflash2_swa", drafter_bits=4)
-    with pytest.raises(dm.RequestError, match="another drafter quantisation"):
+    with pytest.raises(dm.RequestError, match="different drafter quantisation"):
         pair.session(load=good)
 
 

@@ -366,7 +366,7 @@ def test_saving_ends_a_reply_that_is_still_going_on(tmp_path: Path) -> None:
 def test_another_file_than_a_saved_one_is_not_replaced(content: bytes, tmp_path: Path) -> None:
     file, session = tmp_path / "notes.txt", load(SHALLOW).session()
     file.write_bytes(content)
-    with pytest.raises(dm.RequestError, match="is not a saved conversation: it stays as it is"):
+    with pytest.raises(dm.RequestError, match="is not a saved conversation, so it is not replaced"):
         session.save(file)
     assert file.read_bytes() == content
     for _ in range(2):

@@ -226,7 +226,7 @@ def test_models_that_are_not_the_same_are_told_apart(tmp_path: Path) -> None:
         check_target(CHECKPOINTS / "target_qwen3", result)
 
 
-@pytest.mark.parametrize(("wrong", "why"), [(True, "is not one for the model's 256 tokens"), (False, "has no tokenizer.json")])
+@pytest.mark.parametrize(("wrong", "why"), [(True, "does not match the model's 256 tokens"), (False, "has no tokenizer.json")])
 def test_without_a_tokenizer_of_its_own_a_target_has_no_logits_to_compare(wrong: bool, why: str, tmp_path: Path) -> None:
     source = CHECKPOINTS / "target_qwen3"
     result = shutil.copytree(source, tmp_path / "result")

@@ -97,7 +97,7 @@ def test_each_makes_a_pair_that_runs_and_a_card_that_says_how_near_it_is(how: di
         assert sum(tensor.nbytes for tensor in tensors.values()) == part.size
         weights = sum(tensor.size for tensor in mx.load(str(source / "model.safetensors")).values())
         assert record["bits_per_weight"] == part.bits_per_weight == pytest.approx(8 * part.size / weights)
-        assert f"{part.bits_per_weight:.2f} bits a weight" in card
+        assert f"{part.bits_per_weight:.2f} bits per weight" in card
         for line in (part.folder / "SHA256SUMS").read_text().splitlines():
             digest, name = line.split("  ")
             assert hashlib.sha256((part.folder / name).read_bytes()).hexdigest() == digest

@@ -117,7 +117,7 @@ def test_an_mlx_checkpoint_is_quantised_again_with_a_warning(tmp_path: Path) -> 
     notices: list[str] = []
     source = CHECKPOINTS / "target_qwen3_5_moe_4bit"
     result = convert_target(source, tmp_path / "result", bits=8, group_size=32, notice=notices.append)
-    assert "quantised already" in notices[0]
+    assert "already quantised" in notices[0]
     assert result.report and result.report.kl is not None and result.report.kl < 1e-3
     config = json.loads((result.folder / "config.json").read_text())
     assert config["quantization"]["bits"] == 8

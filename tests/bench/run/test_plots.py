@@ -215,7 +215,7 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path, monkeypatch: py
     [
         ("plot.pdf", "neither PNG nor SVG"),
         ("plot", "neither PNG nor SVG"),
-        ("missing/plot.png", "not there"),
+        ("missing/plot.png", "does not exist"),
         ("taken.png", "is a folder"),
     ],
 )

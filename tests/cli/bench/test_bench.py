@@ -130,7 +130,7 @@ def test_a_file_that_is_there_is_not_overwritten(bench: Command, tmp_path: Path)
     link.symlink_to("nowhere")
     for there in (file, link):
         code, out, err = bench("--save", str(there))
-        assert (code, out) == (2, "") and "is there already" in err
+        assert (code, out) == (2, "") and "already exists" in err
     assert file.read_text() == "an hour's work"
 
 
@@ -181,7 +181,7 @@ def test_a_context_that_memory_has_no_room_for_is_named_with_one_that_fits(
         (("--json", "--markdown"), "--json and --markdown exclude each other"),
         (("--plot", "plot.pdf"), "is neither PNG nor SVG"),
         (("--plot", "plot.svg", "--save", "./plot.svg"), "--plot and --save both name plot.svg"),
-        (("--save", "nowhere/result.jsonl"), "nowhere/result.jsonl cannot be made there"),
+        (("--save", "nowhere/result.jsonl"), "nowhere/result.jsonl cannot be created"),
         (("--prompts", "poems"), "there are no prompts called 'poems'"),
         (("--max-tokens", "5000"), "no prompt with 5000 tokens of answer fits"),
         (("profile",), "--model has no effect before profile"),

@@ -78,7 +78,7 @@ def test_remarks_say_when_blocks_pay_and_what_is_between_parts_and_cycle() -> No
     assert "40.0 tokens/s x acceptance length; this is 50% of it" in remarks
     assert "caches" not in remarks
     overlapping = "\n".join(bench_profile._remarks(found(2, 0.035)))
-    assert "5.00 ms, as parts start and end alone" in overlapping
+    assert "the parts take 5.00 ms more alone" in overlapping
     assert "cannot pay" in "\n".join(bench_profile._remarks(found(2, 0.09)))
     plain = "\n".join(bench_profile._remarks(found(1, 0.05)))
     assert "40.0 tokens/s; this is 50% of it" in plain

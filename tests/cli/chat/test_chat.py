@@ -45,8 +45,8 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("/set max_tokens 0", "max_tokens 0 is not")
     chat.say("/unod", f"{RED}error: there is no command /unod.{RESET}", f"{DIM}Did you mean /undo?")
     chat.say("/think", "does not think")
-    chat.say("/set effort high", "knows no reasoning effort")
-    chat.say("/set effort", "knows no reasoning effort")
+    chat.say("/set effort high", "has no reasoning effort")
+    chat.say("/set effort", "has no reasoning effort")
     chat.say("/set x", "there is no setting x")
 
     chat.say("/think on", "from the next message on")
@@ -59,7 +59,7 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.say("/edit")
     chat.shows("edit> What is 13 + 4?")
     chat.child.send(CTRL_C)  # gives up the edit
-    chat.until("Nothing is edited.", PROMPT)
+    chat.until("Nothing was edited.", PROMPT)
     chat.say("/edit")
     chat.say("\b" * 15 + "/set verify", "verify fast")  # a command, and no edit any more
     chat.say("/edit")
@@ -70,16 +70,16 @@ def test_a_chat_from_greeting_to_farewell(tmp_path: Path) -> None:
     chat.child.send(CTRL_C)  # empties the line
 
     file = tmp_path / "it's a chat.safetensors"
-    chat.say(f'/save "{file}"', "Kept in")
+    chat.say(f'/save "{file}"', "Saved to")
     assert file.is_file()
     chat.say("/clear", "Started over.")
-    chat.say("/retry", "nothing was said yet")
-    chat.say(f"/load {tmp_path}/it\\'s\\ a\\ chat.safetensors", "Going on with 1 turn", "> What is the anchor?", ANCHOR)
+    chat.say("/retry", "nothing has been said yet")
+    chat.say(f"/load {tmp_path}/it\\'s\\ a\\ chat.safetensors", "Continuing with 1 turn", "> What is the anchor?", ANCHOR)
     chat.say(f"/load {DEMO / 'target' / 'config.json'}", "config.json")
     chat.say("/save", "needs the name of a file")
     chat.say("/retry", FIGURES)
     chat.say("/model nobody/nothing", "nobody/nothing")
-    chat.say("/model demo none", "block_size auto, no longer 4", "no drafter")
+    chat.say("/model demo none", "block_size auto (was 4)", "no drafter")
     chat.say("/retry", "plain")
     chat.say("/model", "demo; no drafter")
 
@@ -104,7 +104,7 @@ def test_ctrl_c_stops_what_is_going_on_and_twice_leaves() -> None:
     chat.until("reading the prompt")
     chat.child.send(CTRL_C)
     chat.until("the conversation is as before", PROMPT)
-    chat.say("/retry", "nothing was said yet")
+    chat.say("/retry", "nothing has been said yet")
 
     chat.child.send("What is a cycle?\r")
     chat.until("ahead")

@@ -43,13 +43,13 @@ def test_a_conversation_is_saved_exported_and_gone_on_with(tmp_path: Path) -> No
     saved, exported = tmp_path / "talk", tmp_path / "my talk.md"
     chat = Chat(SLOW, "--system", "Be kind.")
     chat.until("/help", PROMPT)
-    chat.say(f"/export '{exported}'", "nothing was said yet")
+    chat.say(f"/export '{exported}'", "nothing has been said yet")
     chat.child.send("Write a Python function\x1b\rthat sums a list of numbers.")
     chat.say("", FIGURES)
     said = copied(chat.say("/copy", "Copied"))
-    chat.say(f"/save {saved}", "Kept")
+    chat.say(f"/save {saved}", "Saved")
     chat.say(f"/export '{exported}'", "Written")
-    chat.say(f"/export '{exported}'", "exists: it stays")
+    chat.say(f"/export '{exported}'", "already exists")
     chat.child.close(force=True)
     assert (
         exported.read_text()
@@ -70,7 +70,7 @@ that sums a list of numbers.
     assert exported.stat().st_mode & 0o077 == 0 and list(tmp_path.iterdir()) in ([saved, exported], [exported, saved])
 
     chat = Chat(SLOW, "--load", str(saved))
-    chat.until("Going on with 1 turn", "> Write a Python function", "that sums", PROMPT)
+    chat.until("Continuing with 1 turn", "> Write a Python function", "that sums", PROMPT)
     assert copied(chat.say("/copy", "Copied")) == said
     chat.say("/system", "Be kind.")
     chat.child.close(force=True)

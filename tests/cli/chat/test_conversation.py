@@ -139,14 +139,14 @@ def test_a_conversation_without_any_model_says_so(tmp_path: Path) -> None:
     "name, value, says",
     [
         ("temperature", "warm", "temperature 'warm' is not a number"),
-        ("top_p", "7", "top_p 7 is out of range"),
+        ("top_p", "7", "top_p must be above 0 and at most 1"),
         ("top_k", "1.5", "top_k 1.5 is not a whole number"),
-        ("seed", "-1", "seed -1 is out of range"),
+        ("seed", "-1", "seed must be from 0 to"),
         ("max_tokens", "none", "max_tokens None is not a whole number"),
         ("block_size", "99", "block_size 99 is more than the 8"),
         ("verify", "maybe", "verify 'maybe' is not known"),
         ("verbosity", "1", "there is no setting verbosity"),
-        ("effort", "high", "knows no reasoning effort"),
+        ("effort", "high", "has no reasoning effort"),
     ],
 )
 def test_a_wrong_setting_is_refused_in_the_librarys_words(name: str, value: str, says: str, shared: Conversation) -> None:
@@ -156,7 +156,7 @@ def test_a_wrong_setting_is_refused_in_the_librarys_words(name: str, value: str,
     assert shared.settings == before
 
 
-@pytest.mark.parametrize("name, says", (("verbosity", "there is no setting verbosity"), ("effort", "knows no reasoning effort")))
+@pytest.mark.parametrize("name, says", (("verbosity", "there is no setting verbosity"), ("effort", "has no reasoning effort")))
 def test_a_setting_that_is_none_is_not_shown_either(name: str, says: str, shared: Conversation) -> None:
     with pytest.raises(dm.RequestError, match=says):
         shared.setting(name)
@@ -223,7 +223,7 @@ def test_what_is_too_long_by_itself_is_refused_and_nothing_goes(small: Conversat
     say(small, QUESTION)
     said = small.session.messages
     for edit in (False, True):
-        with pytest.raises(dm.RequestError, match="takes .* tokens, of the context's 512"):
+        with pytest.raises(dm.RequestError, match="takes .* tokens; the context has 512"):
             small.full("word " * 300, edit)
     assert small.session.messages == said
 

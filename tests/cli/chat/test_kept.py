@@ -33,16 +33,16 @@ def test_a_chat_that_is_killed_is_offered_to_the_next_one(own_cache: Path) -> No
     assert file.stat().st_mode & 0o077 == 0
 
     chat = Chat(SLOW)
-    chat.until("broke off. 2 messages, the newest: Go on", "Go on with it? ")
+    chat.until("broke off. 2 messages, the newest: Go on", "Continue it? ")
     chat.child.send(CTRL_C)  # not now
     chat.until("kept for the next chat", PROMPT)
     chat.child.send(CTRL_D)
     assert chat.end() == 0 and unfinished(own_cache) == [file]
 
     chat = Chat(SLOW)
-    chat.until("Go on with it? ")
+    chat.until("Continue it? ")
     chat.child.send("perhaps\ry\r")
-    chat.until("Type yes or no.", "Going on with ")
+    chat.until("Type yes or no.", "Continuing with ")
     chat.shows("> Go on")  # with what there was of the reply, or at the prompt
     chat.child.send(CTRL_C)
     chat.say("/system", "Be kind.")
@@ -98,7 +98,7 @@ def test_an_empty_conversation_is_not_kept(own_cache: Path) -> None:
 def test_a_message_without_an_answer_stands_at_the_prompt_again() -> None:
     kept_elsewhere([], {}, "What is the anchor?")
     chat = Chat(SLOW)
-    chat.until("1 message, the newest: What is the anchor?", "Go on with it? ")
+    chat.until("1 message, the newest: What is the anchor?", "Continue it? ")
     chat.child.send("yes\r")
     chat.shows("> What is the anchor?")
     chat.child.close(force=True)
@@ -107,7 +107,7 @@ def test_a_message_without_an_answer_stands_at_the_prompt_again() -> None:
 def test_no_deletes_what_was_left(own_cache: Path) -> None:
     kept_elsewhere(SAID, {})
     chat = Chat(SLOW, TERM="dumb")
-    chat.until("the newest: What is it?", "Go on with it? ")
+    chat.until("the newest: What is it?", "Continue it? ")
     chat.child.send("\rn\r")
     chat.until("Type yes or no.", "> ")
     chat.child.send(CTRL_D)

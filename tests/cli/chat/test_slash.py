@@ -24,7 +24,7 @@ def test_a_line_is_a_command_only_behind_a_slash():
 
 
 @pytest.mark.parametrize(
-    "line, says", [("/reset", "Did you mean /"), ("/", "/help"), ("/undo it", "takes nothing"), ("/load", "file")]
+    "line, says", [("/reset", "Did you mean /"), ("/", "/help"), ("/undo it", "takes no argument"), ("/load", "file")]
 )
 def test_a_wrong_command_gets_a_sentence_and_a_way_out(line, says):
     with pytest.raises(RequestError) as error:
@@ -70,7 +70,7 @@ def test_the_word_that_is_being_typed_may_be_unfinished(argument, last):
 
 
 @pytest.mark.parametrize(
-    "line, says", [("/save a b", "2 files"), ("/load 'a", "a quote"), ("/save a\\", "a backslash"), ("/save", "name")]
+    "line, says", [("/save a b", "2 files"), ("/load 'a", "unmatched quote"), ("/save a\\", "or backslash"), ("/save", "name")]
 )
 def test_a_name_that_is_none_gets_a_way_out(line, says):
     with pytest.raises(RequestError, match=says):
