@@ -14,7 +14,13 @@ Wording = Literal["training", "held-out"]
 
 # fmt: off
 NAMES = "Ada Ben Cleo Dan Eva Finn Gia Hugo Ida Jon Kim Leo Mia Noah Olga Paul Rosa Sam Tess Uri Vera Will Yara Zoe".split()
-ITEMS = "apples pens books coins cards stamps shells marbles stickers eggs nuts beads plums cups keys bricks".split()
+ITEMS = (
+    *"apples pens books coins cards stamps shells marbles stickers eggs nuts beads plums cups keys bricks".split(),
+    *"oranges pears flowers tickets chairs toys balls cakes stones letters photos pages points dollars euros cents".split(),
+    *"people children students guests birds cows sheep trees seats cars boxes bottles candles buttons socks tiles".split(),
+    *("football cards", "glasses of juice", "red roses", "bus tickets", "cups of tea", "comic books", "old coins"),
+    *("blue pens", "sweets", "pieces of cake", "bars of chocolate", "slices of bread", "sheets of paper", "wooden blocks"),
+)
 
 WORDS = {
     "box": "boxes bags trays jars packs crates baskets".split(),

@@ -39,7 +39,8 @@ class Stage(NamedTuple):
 
 STAGES = (
     Stage(2200, KINDS),
-    Stage(260, HARD_KINDS, rate=0.4, warm_up=0.05, fall=0.9, quantised=1.0),
+    Stage(1700, KINDS, rate=0.7, warm_up=0.05, fall=0.9, quantised=0.4),
+    Stage(240, HARD_KINDS, rate=0.3, warm_up=0.05, fall=0.9, quantised=1.0),
     Stage(80, HARD_KINDS, rate=0.2, warm_up=0.1, fall=0.9, quantised=1.0),
 )
 AVERAGED = 2  # the last stage starts from the mean of so many before it, which errs less than either

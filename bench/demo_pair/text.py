@@ -38,7 +38,7 @@ UNITS = (
 AMERICAN = {"metre": "meter", "litre": "liter"}
 ONSETS = "b c d f g h j k l m n p r s t v w z br ch cr dr fl gr pl sh sl st th tr".split()
 CODAS = ("", "", "n", "r", "l", "t", "ck", "m", "ll", "g", "st", "nd")
-DIVISORS = (*range(2, 10), *range(2, 10), *range(2, 10), 10, 11, 12, 15, 20, 25, 50)
+DIVISORS = (*range(2, 13), *range(2, 13), *range(2, 10), 15, 20, 25, 50)
 SYSTEMS = (
     "You are a helpful assistant.",
     "You are the demo model of dflash-mlx.",
@@ -126,13 +126,18 @@ def _sum(rng: random.Random, kind: str, phrases: dict[str, Any], wording: Wordin
     story = [] if typed else [rng.choice(phrases[{"mul": "each", "div": "share"}.get(steps[0], "have")])]
     for step in steps[steps[0] in ("mul", "div") :]:
         x = _number(rng, low=0 if typed else 1, high=9999 - result if step == "add" else result)
-        if kind == "sub" and typed and rng.random() < 0.1:
+        from_last = kind == "mul_sub" and typed and rng.random() < 0.3  # 100 - 3 x 4
+        if kind == "sub" and typed and rng.random() < 0.1 or from_last:
             x = _number(rng, low=result)
         numbers.append(x)
         amounts["c" if "b" in amounts or "m" in amounts else "b"] = x
         if not typed:
             story.append(rng.choice(phrases["more" if step == "add" else "less"]).replace("{x}", str(x)))
-        lines, result = (arithmetic.add if step == "add" else arithmetic.subtract)(result, x)
+        if from_last:
+            numbers, steps = [x, *numbers[:2]], ["sub", "mul"]
+            lines, result = arithmetic.subtract(x, result)
+        else:
+            lines, result = (arithmetic.add if step == "add" else arithmetic.subtract)(result, x)
         working = f"{working}\n{lines}".strip()
     answer = f"{result}, rest {left}" if left else f"{result}"
     made = Turn(kind, "", working, f"The answer is {answer}.", answer, True)
@@ -219,8 +224,10 @@ def _capital(text: str) -> str:
 
 
 def _number(rng: random.Random, low: int = 0, high: int = 9999) -> int:
-    """Numbers of one to four digits, those of two and three most often."""
-    return rng.randint(low, max(low, min(high, rng.choices((9, 99, 999, 9999), (18, 37, 37, 8))[0])))
+    """Numbers of one to four digits, those of two and three most often; a few are round."""
+    n = rng.randint(low, max(low, min(high, rng.choices((9, 99, 999, 9999), (18, 37, 37, 8))[0])))
+    unit = rng.choice((10, 50, 100))
+    return n // unit * unit if rng.random() < 0.15 and n // unit * unit > low else n
 
 
 def _conversion(rng: random.Random, phrases: dict[str, Any], wording: Wording) -> Turn:
