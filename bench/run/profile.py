@@ -209,7 +209,8 @@ def _round(
     mx.eval(hidden)
     logits = drafter.logits(hidden, target)
     yield "draft head", _seconds(logits)
-    yield "draft choice", _seconds(drafter.choose(hidden, logits, anchor, sampler).ids)
+    luck = sampler.luck(behind + 1, rows - 1) if sampler.temperature else None
+    yield "draft choice", _seconds(drafter.choose(hidden, logits, anchor, sampler, luck).ids)
 
 
 def _layers(target: TransformerTarget, kind: Kind, sequence: TokenSequence, ids: mx.array, position: mx.array) -> float:

@@ -18,14 +18,13 @@ class Verdict(NamedTuple):
     accepted: mx.array
 
 
-def accept_greedy(drafts: mx.array, logits: mx.array) -> Verdict:
-    """Keeps the longest prefix of `drafts` with which the target's argmax agrees.
+def accept_equal(drafts: mx.array, tokens: mx.array) -> Verdict:
+    """Keeps the longest prefix of `drafts` that is what the target itself chose.
 
     Args:
         drafts: int32 `[rows - 1]`, may be empty.
-        logits: `[rows, vocab]` of the anchor and the drafts.
+        tokens: int32 `[rows]`, the target's choices after the anchor and after each draft.
     """
-    tokens = mx.argmax(logits, axis=-1).astype(mx.int32)
     return Verdict(tokens, _leading(drafts == tokens[:-1]))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import mlx.core as mx
 
 from dflash_mlx.checkpoint import read_json
-from dflash_mlx.decoding.acceptance import Verdict, accept_greedy, accept_sampled, race
+from dflash_mlx.decoding.acceptance import Verdict, accept_equal, accept_sampled, race
 from dflash_mlx.drafters import Draft
 from dflash_mlx.drafters.dflash import GREEDY
 from dflash_mlx.errors import CheckpointError, RequestError
@@ -34,7 +34,7 @@ class Sampling:
         repetition_penalty: divides the positive logits of tokens already in the text and multiplies the negative
             ones; 1 does nothing.
         presence_penalty: subtracted from the logits of tokens already in the text.
-        seed: makes sampled text repeatable.
+        seed: makes sampled text repeatable: what plain decoding samples with it, whatever drafts.
     """
 
     temperature: float = 0.0
@@ -102,10 +102,13 @@ def read_default_sampling(folder: Path) -> Sampling:
 class Sampler:
     """Chooses the tokens of one request, the drafter's and the target's, as its `Sampling` says.
 
-    Everything stays on the device. Random numbers come from a key of its own, split for each use.
+    Everything stays on the device. With a seed, random numbers belong to (seed, position, token): a drafter's draw and the
+    target's race with the same ones, and a draft is kept where it is the target's own draw. So the text is the one that
+    plain decoding draws. Without a seed numbers are new for each use, and drafts are judged by rejection sampling, which
+    keeps as many.
 
     Attributes:
-        key: of `mx.random`, for what is drawn next.
+        key: of `mx.random`, for what is drawn next; with a seed, for all that is drawn.
     """
 
     def __init__(
@@ -122,13 +125,16 @@ class Sampler:
             logits_processors: change the target's logits, one after the other, before anything else does.
         """
         self.sampling, self.processors = sampling, tuple(logits_processors)
-        self.key = mx.random.key(secrets.randbits(64) if sampling.seed is None else sampling.seed)
+        seed = secrets.randbits(64) if sampling.seed is None else sampling.seed
+        self.key = mx.random.split(mx.random.key(seed))[0]  # hashed: positions are added to it, and seeds may be neighbours
+        self._length = 0  # of the text
         self._tokens: list[int] = []
         self._seen = mx.zeros((vocab_size,), mx.bool_)
         self.add(tokens)
 
     def add(self, token_ids: Sequence[int]) -> None:
         """Notes tokens that are now part of the text; the newest is the anchor."""
+        self._length += len(token_ids)
         if self.processors:
             self._tokens += token_ids
         if self.sampling.penalising:
@@ -139,16 +145,21 @@ class Sampler:
         """That of the request, for a drafter too; see `dflash_mlx.drafters.dflash.Chooser`."""
         return self.sampling.temperature
 
-    def luck(self, shape: Sequence[int]) -> mx.array:
-        """Random numbers, float32, uniform in [0, 1)."""
-        return mx.random.uniform(shape=shape, key=self._next_key())
+    def luck(self, position: mx.array, rows: int) -> mx.array:
+        """Random numbers to draw with; see `Chooser`."""
+        vocab_size = self._seen.size
+        if self.sampling.seed is None:
+            return mx.random.uniform(shape=(rows, vocab_size), key=self._next_key())
+        low = self.key[1] ^ (position + mx.arange(rows)).astype(mx.uint32)
+        keys = mx.stack([mx.broadcast_to(self.key[0], low.shape), low], axis=-1)
+        return mx.vmap(lambda key: mx.random.uniform(shape=(vocab_size,), key=key))(keys)
 
-    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array | None]:
         """Draws from a drafter's scores; see `Chooser`."""
-        if self.temperature == 0:
-            return GREEDY.draw(scores, filtered)
+        if luck is None:
+            return GREEDY.draw(scores, filtered, luck)
         q = self.distribution(scores, filtered)
-        return race(q, self.luck(scores.shape) if luck is None else luck), q
+        return race(q, luck), q
 
     def accept(self, draft: Draft, logits: mx.array) -> Verdict:
         """Judges a draft, and draws the target's own token behind the part that is kept.
@@ -159,8 +170,11 @@ class Sampler:
         """
         logits = self.adjust(draft.ids, logits)
         if self.temperature == 0:
-            return accept_greedy(draft.ids, logits)
-        return accept_sampled(draft, self.distribution(logits), self._next_key())
+            return accept_equal(draft.ids, mx.argmax(logits, axis=-1).astype(mx.int32))
+        p = self.distribution(logits)
+        if self.sampling.seed is None:
+            return accept_sampled(draft, p, self._next_key())
+        return accept_equal(draft.ids, race(p, self.luck(mx.array([self._length], mx.int32), draft.ids.size + 1)))
 
     def adjust(self, drafts: mx.array, logits: mx.array) -> mx.array:
         """The logits `[rows, vocab]` after processors and penalties: row i's text ends with `drafts[:i]` (int32 `[rows - 1]`)."""

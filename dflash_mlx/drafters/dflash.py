@@ -5,7 +5,6 @@ Method: the published DFlash checkpoints and their configuration contract. The t
 embedded by the target, attends to those and to itself, and the target's own head reads the result.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -49,17 +48,20 @@ class Chooser(Protocol):
         """0 takes the best: nothing is drawn."""
         ...
 
-    def luck(self, shape: Sequence[int]) -> mx.array:
-        """Random numbers to draw with, float32, uniform in [0, 1): new ones each time."""
+    def luck(self, position: mx.array, rows: int) -> mx.array:
+        """Random numbers to draw with, float32 `[rows, vocab]`, uniform in [0, 1).
+
+        For each token of the vocabulary at the positions `position` (int32 `[1]`), `position` + 1, ...
+        """
         ...
 
-    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array | None]:
         """Chooses one of n.
 
         Args:
             scores: `[..., n]`.
             filtered: whether top-k, top-p and min-p apply: the scores are of the whole vocabulary.
-            luck: float32 `[..., n]`, what to draw with; None: new numbers.
+            luck: float32 `[..., n]`, what to draw with; None: the best is taken.
 
         Returns:
             index: int32 `[...]`.
@@ -73,10 +75,10 @@ class Greedy:
 
     temperature = 0.0
 
-    def luck(self, shape: Sequence[int]) -> mx.array:
+    def luck(self, position: mx.array, rows: int) -> mx.array:
         raise NotImplementedError("nothing is drawn")
 
-    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, None]:
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, None]:
         return mx.argmax(scores, axis=-1).astype(mx.int32), None
 
 
@@ -224,7 +226,8 @@ class DFlash(nn.Module):
             chooser: chooses each token.
         """
         hidden = self.hidden(anchor, context, position, block_size, target)[:, 1:]
-        return self.choose(hidden, self.logits(hidden, target), anchor, chooser)
+        luck = chooser.luck(position + 1, block_size - 1) if chooser.temperature else None
+        return self.choose(hidden, self.logits(hidden, target), anchor, chooser, luck)
 
     def embed(self, ids: mx.array, target: Head) -> mx.array:
         """The target's embeddings, in the drafter's dtype, scaled as the checkpoint wants them."""
@@ -236,9 +239,12 @@ class DFlash(nn.Module):
         cap = self.config.final_logit_softcapping
         return mx.tanh(logits / cap) * cap if cap else logits
 
-    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
-        """The draft after an anchor `[1]`, from `hidden` `[1, drafts, hidden]` and `logits` `[1, drafts, vocab]`."""
-        return Draft(*chooser.draw(logits.squeeze(0), filtered=True))
+    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser, luck: mx.array | None) -> Draft:
+        """The draft after an anchor `[1]`, from `hidden` `[1, drafts, hidden]` and `logits` `[1, drafts, vocab]`.
+
+        luck: `[drafts, vocab]`, to draw with.
+        """
+        return Draft(*chooser.draw(logits.squeeze(0), filtered=True, luck=luck))
 
 
 def _times(x: mx.array, factor: float) -> mx.array:

@@ -89,15 +89,17 @@ class CandidateSelector(nn.Module):
         """
         return (successors @ (self.predecessor_codebook[previous] * projected)[..., None])[..., 0]
 
-    def walk(self, projected: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
-        """One path, each token drawn given the one before it.
+    def walk(
+        self, projected: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser, luck: mx.array | None = None
+    ) -> Draft:
+        """One path, each token chosen given the one before it: drawn with `luck`, or the best.
 
         From `[..., rows, rank]`, the rows' hidden states after `hidden_projection`, `[..., rows, vocab]` and anchors `[...]`:
         ids `[..., rows]` and q `[..., rows, vocab]`.
         """
         candidates, unary = self.candidates(logits)
         successors = self.successor_codebook[candidates]
-        luck = chooser.luck(candidates.shape) if chooser.temperature else None
+        luck = None if luck is None else mx.take_along_axis(luck.reshape(logits.shape), candidates, axis=-1)
         path, chances, previous = [], [], anchor
         for row in range(logits.shape[-2]):
             ids = candidates[..., row, :]
@@ -109,9 +111,10 @@ class CandidateSelector(nn.Module):
                 chances.append(q)
         return Draft(mx.stack(path, axis=-1), spread(mx.stack(chances, axis=-2), candidates, logits.shape) if chances else None)
 
-    def walk_by_kernel(self, projected: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
+    def walk_by_kernel(
+        self, projected: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser, luck: mx.array | None = None
+    ) -> Draft:
         """The same path by the kernel `candidates`, for one block: `[1, rows, ...]` and `[1]` give ids `[1, rows]`."""
-        luck = chooser.luck((logits.shape[1], self.top_k)) if chooser.temperature else None
         codes = self.predecessor_codebook, self.successor_codebook
         path, candidates, q = candidates_metal(logits, projected, *codes, anchor, self.top_k, chooser.temperature, luck)
         return Draft(path[None], spread(q[None], candidates[None], logits.shape) if luck is not None else None)
@@ -137,9 +140,9 @@ class DFlash2(DFlash):
         own = [*(part.kernel_projection for part in convolutions), self.candidate_selector.hidden_projection]
         return super().linear_layers + own
 
-    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser) -> Draft:
+    def choose(self, hidden: mx.array, logits: mx.array, anchor: mx.array, chooser: Chooser, luck: mx.array | None) -> Draft:
         selector, (_, rows, vocab) = self.candidate_selector, logits.shape
         projected = self._project(selector.hidden_projection, hidden)
         served = self.kernels.use("candidates", rows) and covers(logits.dtype, rows, vocab, selector.top_k)
-        ids, q = (selector.walk_by_kernel if served else selector.walk)(projected, logits, anchor, chooser)
+        ids, q = (selector.walk_by_kernel if served else selector.walk)(projected, logits, anchor, chooser, luck)
         return Draft(ids.squeeze(0), None if q is None else q.squeeze(0))  # as an index, 0 would be a dispatch

@@ -5,7 +5,7 @@
     score(candidate) = logit + sum(predecessors[previous] * projected * successors[candidate])
 
 and one is chosen: the best, or one drawn from q = softmax(score / temperature) with random numbers from outside, by the
-exponential race of `decoding.acceptance.draw_by_weight`: the highest q / -log(1 - luck).
+exponential race of `decoding.acceptance.race`: the highest q / -log(1 - luck).
 
 Two dispatches whatever the number of rows: the best `top_k` of every slice of the vocabulary; then, in one threadgroup,
 their union and the whole walk. Every logit is read once. Scores are float32.
@@ -58,7 +58,7 @@ def candidates_reference(
         anchor: int32 `[1]`, the token before the first row.
         top_k: candidates a row.
         temperature: 0 takes the best.
-        luck: float32 `[rows, top_k]`, uniform in [0, 1): needed where the temperature is not 0.
+        luck: float32 `[rows, vocab]`, uniform in [0, 1): needed where the temperature is not 0.
     """
     logits, vocab = logits[0].astype(mx.float32), logits.shape[-1]
     last = mx.topk(logits, top_k, axis=-1).min(axis=-1, keepdims=True)
@@ -77,7 +77,7 @@ def candidates_reference(
         if temperature:
             assert luck is not None
             q = mx.softmax((scores - scores.max()) / max(temperature, 1e-30))
-            choice = mx.argmax(mx.where(q > 0, q / -mx.log1p(-luck[row]), -1))
+            choice = mx.argmax(mx.where(q > 0, q / -mx.log1p(-luck[row, ids[row]]), -1))
         previous = ids[row][choice[None]]
         path.append(previous)
         chances.append(q)
@@ -115,7 +115,7 @@ def candidates_metal(
                 successors,
                 anchor,
                 mx.array([temperature], mx.float32),
-                mx.zeros((1,)) if luck is None else luck,
+                mx.zeros((1, 1)) if luck is None else luck,
             ],
             template=[
                 ("K", top_k),

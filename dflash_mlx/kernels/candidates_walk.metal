@@ -79,7 +79,8 @@ for (int row = 0; row < rows; row++) {
     const float best = simd_max(score);
     const float weight = exp((score - best) / max(temperature[0], 1e-30f));
     chance = weight / simd_sum(weight);
-    const float time = lane < K ? -log1p(-luck[row * K + lane]) : 1.0f;
+    const size_t token = size_t(row) * luck_shape[1] + best_ids[row * K + min(lane, K - 1)];
+    const float time = lane < K ? -log1p(-luck[token]) : 1.0f;
     choice = first_best(chance > 0.0f ? chance / time : -1.0f, lane, K);
   }
   previous = best_ids[row * K + choice];

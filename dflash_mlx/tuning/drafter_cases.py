@@ -97,7 +97,7 @@ def of_candidates(drafter: DFlash, rows: int) -> Iterator[Found]:
     if not candidates.covers(dtype, rows, vocab, top_k):
         yield "candidates", what
         return
-    luck = mx.random.uniform(shape=(rows, top_k), key=mx.random.key(0))
+    luck = mx.random.uniform(shape=(rows, vocab), key=mx.random.key(0))
 
     def by(walk: Make, sampled: bool, logits: mx.array, projected: mx.array, anchor: mx.array) -> candidates.Walk:
         return walk(logits, projected, *codes, anchor, top_k, *((WARM, luck) if sampled else ()))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sampling_reference import misfit
 
-from dflash_mlx.decoding.acceptance import Verdict, accept_greedy, accept_sampled, draw_by_weight
+from dflash_mlx.decoding.acceptance import Verdict, accept_equal, accept_sampled, draw_by_weight
 from dflash_mlx.drafters import Draft
 
 DRAWS = 50_000
@@ -27,11 +27,11 @@ def verdicts(draft: Draft, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_drafts_stay_until_the_target_disagrees_and_its_own_token_follows() -> None:
-    logits = mx.eye(6)[mx.array([4, 2, 5, 0])]
+    tokens = mx.array([4, 2, 5, 0], mx.int32)
     for drafts, accepted in (([4, 2, 5], 3), ([4, 2, 1], 2), ([4, 0, 5], 1), ([3, 2, 5], 0)):
-        verdict = accept_greedy(mx.array(drafts, mx.int32), logits)
+        verdict = accept_equal(mx.array(drafts, mx.int32), tokens)
         assert verdict.accepted.tolist() == [accepted] and verdict.tokens.tolist()[: accepted + 1] == [4, 2, 5, 0][: accepted + 1]
-    verdict = accept_greedy(EMPTY, logits[:1])
+    verdict = accept_equal(EMPTY, tokens[:1])
     assert (verdict.tokens.tolist(), verdict.accepted.tolist()) == ([4], [0])
 
 
@@ -132,7 +132,7 @@ def test_a_verdict_is_of_int32_and_of_the_blocks_width() -> None:
     for drafts in range(4):
         ids = mx.zeros((drafts,), mx.int32)
         for verdict in (
-            accept_greedy(ids, mx.zeros((drafts + 1, 5))),
+            accept_equal(ids, mx.zeros((drafts + 1,), mx.int32)),
             accept_sampled(Draft(ids, mx.full((drafts, 5), 0.2)), mx.full((drafts + 1, 5), 0.2), mx.random.key(0)),
         ):
             assert isinstance(verdict, Verdict)

@@ -176,13 +176,18 @@ def pair(request: pytest.FixtureRequest, target: TinyTarget) -> Pair:
 
 
 SETTINGS = {
-    "temperature": Sampling(temperature=0.8, seed=0),
-    "hot": Sampling(temperature=1.5, seed=0),
-    "top_p": Sampling(temperature=1.0, top_p=0.8, seed=0),
-    "top_k": Sampling(temperature=1.0, top_k=4, seed=0),
-    "min_p": Sampling(temperature=1.0, min_p=0.15, seed=0),
-    "penalties": Sampling(temperature=1.0, repetition_penalty=1.5, presence_penalty=0.8, seed=0),
-    "all": Sampling(1.2, top_p=0.95, top_k=6, min_p=0.03, repetition_penalty=1.2, presence_penalty=-0.5, seed=0),
+    "temperature": Sampling(temperature=0.8),
+    "hot": Sampling(temperature=1.5),
+    "top_p": Sampling(temperature=1.0, top_p=0.8),
+    "top_k": Sampling(temperature=1.0, top_k=4),
+    "min_p": Sampling(temperature=1.0, min_p=0.15),
+    "penalties": Sampling(temperature=1.0, repetition_penalty=1.5, presence_penalty=0.8),
+    "all": Sampling(1.2, top_p=0.95, top_k=6, min_p=0.03, repetition_penalty=1.2, presence_penalty=-0.5),
+    # drafts that are kept where they are the target's own draw
+    "seed": Sampling(temperature=0.8, seed=0),
+    "all with a seed": Sampling(
+        1.2, top_p=0.95, top_k=6, min_p=0.03, repetition_penalty=1.2, presence_penalty=-0.5, seed=0
+    ),
 }
 
 
@@ -233,14 +238,14 @@ class RedrawsFromTheTarget(Sampler):
 class RecordsQTooEarly(Sampler):
     """Its q is the drafter's softmax before temperature and filters, from which nothing was drawn."""
 
-    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array | None]:
         return super().draw(scores, filtered, luck)[0], mx.softmax(scores, axis=-1)
 
 
 class AcceptsALittleMore(Sampler):
     """It accepts as if each draft had been a tenth less likely."""
 
-    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array | None]:
         index, q = super().draw(scores, filtered, luck)
         return index, q * 0.9
 

@@ -111,8 +111,8 @@ def test_sampled_text_is_distributed_as_plainly_sampled_text(name: str, block_si
     prefill(start, PROMPT[:-1], greedy)  # the last token of the prompt serves as the first anchor
     counts, cycles = dict.fromkeys(wanted, 0), list[Cycle]()
     for seed in range(DRAWS):
-        sampling = Sampling(**vars(SAMPLING) | {"seed": seed})
-        sampler = Sampler(sampling, target.config.vocab_size, PROMPT)
+        sampler = Sampler(SAMPLING, target.config.vocab_size, PROMPT)
+        sampler.key = mx.random.key(seed)
         anchor, tokens = mx.array(PROMPT[-1:], mx.int32), list[int]()
         for cycle in run(fork(start), anchor, sampler, Scheduled(*block_sizes), LENGTH + 1, len):
             tokens += cycle.token_ids

@@ -194,12 +194,15 @@ def test_greedy_decoding_adds_one_argmax_and_the_count() -> None:
     assert set(operations) <= {"ArgReduce", "Squeeze", "AsType", "Slice", "Equal", "CumProd", "Sum"}
 
 
-def draws(sampler: Sampler, times: int = 20) -> list[list[int]]:
+def draws(sampler: Sampler, times: int = 20, length: int = 0) -> list[list[int]]:
+    """Drafts, and what becomes of them, at so many positions from `length`, the text's, on."""
     logits = mx.array(logits_of(3))
     texts = []
     for _ in range(times):
-        ids, q = sampler.draw(logits[:2] * 0.8, True)
+        ids, q = sampler.draw(logits[:2] * 0.8, True, sampler.luck(mx.array([length]), 2))
         verdict = sampler.accept(Draft(ids, q), logits)
+        sampler.add([0])
+        length += 1
         texts.append(ids.tolist() + verdict.tokens.tolist() + verdict.accepted.tolist())
     return texts
 
@@ -226,7 +229,7 @@ def test_without_a_seed_no_two_requests_are_alike() -> None:
 def test_nothing_is_drawn_from_mlxs_global_random_state() -> None:
     mx.random.seed(5)
     before = [array.tolist() for array in mx.random.state]
-    draws(Sampler(Sampling(temperature=1.0, top_p=0.9, repetition_penalty=1.1), VOCAB, TEXT))
+    draws(Sampler(Sampling(temperature=1.0, top_p=0.9, repetition_penalty=1.1), VOCAB, TEXT), length=len(TEXT))
     assert [array.tolist() for array in mx.random.state] == before
 
 
@@ -241,7 +244,7 @@ def test_a_drafter_draws_from_the_q_it_records() -> None:
     x = np.array(scores, np.float64)
     for filtered in (True, False):
         wanted = distribution(x, [], Sampling(2.0, top_k=3 if filtered else 0))
-        index, q = sampler.draw(mx.broadcast_to(scores, (20_000, 8)), filtered)
+        index, q = sampler.draw(mx.broadcast_to(scores, (20_000, 8)), filtered, sampler.luck(mx.array([0]), 20_000)[:, :8])
         assert index.dtype == mx.int32 and q is not None and q.dtype == mx.float32
         assert_same(np.array(q[0]), wanted)
         assert misfit(np.bincount(np.array(index), minlength=8), wanted) < 1
@@ -249,7 +252,7 @@ def test_a_drafter_draws_from_the_q_it_records() -> None:
 
 def test_at_temperature_zero_a_drafter_takes_the_best() -> None:
     scores = mx.array(logits_of(5))
-    index, q = Sampler(Sampling(top_k=3, presence_penalty=1.0), VOCAB, TEXT).draw(scores, True)
+    index, q = Sampler(Sampling(top_k=3, presence_penalty=1.0), VOCAB, TEXT).draw(scores, True, None)
     assert q is None and index.dtype == mx.int32 and index.tolist() == np.array(scores).argmax(-1).tolist()
 
 

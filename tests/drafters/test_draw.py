@@ -39,13 +39,14 @@ class Drawing:
 
     temperature = TEMPERATURE
 
-    def __init__(self, seed: int) -> None:
-        self.random, self.asked = np.random.default_rng(seed), []
+    def __init__(self, seed: int, vocab: int = 256) -> None:
+        self.random, self.asked, self.vocab = np.random.default_rng(seed), [], vocab
 
-    def luck(self, shape: tuple[int, ...]) -> mx.array:
-        return mx.zeros(shape)
+    def luck(self, position: mx.array, rows: int) -> mx.array:
+        self.positions = position.item(), rows
+        return mx.zeros((rows, self.vocab))
 
-    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array]:
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array]:
         self.asked.append((scores.shape, filtered))
         q = softmax(np.array(scores, np.float64) / TEMPERATURE)
         index = np.array([self.random.choice(q.shape[-1], p=row) for row in q.reshape(-1, q.shape[-1])])
@@ -55,7 +56,7 @@ class Drawing:
 class AlwaysBest(Drawing):
     """Its q is no use to it."""
 
-    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None = None) -> tuple[mx.array, mx.array]:
+    def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array]:
         return mx.argmax(scores, axis=-1).astype(mx.int32), mx.softmax(scores)
 
 

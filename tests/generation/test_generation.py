@@ -7,12 +7,13 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 import pytest
-from fixture_data import CHECKPOINTS, expected
+from fixture_data import CHECKPOINTS, SHALLOW, expected
 
 import dflash_mlx as dm
 from dflash_mlx.decoding.costs import Costs
@@ -242,6 +243,27 @@ def test_the_same_seed_gives_the_same_text_and_another_gives_another(drafter: st
 
     assert tokens(7) == tokens(7) != tokens(8)
     assert tokens(None) != tokens(None)
+
+
+@pytest.mark.parametrize("temperature", [0.6, 1.5])
+def test_with_a_seed_drafted_text_is_plain_decodings(temperature: float, prompt: list[int]) -> None:
+    """Bit for bit in exact mode, whatever drafts and however wide."""
+    for seed in range(5):
+        sampling = replace(SAMPLED, temperature=temperature, seed=seed)
+        wanted = fixture_pair(None).generate(prompt, max_tokens=30, sampling=sampling, verify="exact").token_ids
+        for drafter, block_size in product(("dflash2_full", "dflash2_swa"), (1, 2, 4, 8)):
+            pair = fixture_pair(drafter)
+            result = pair.generate(prompt, max_tokens=30, sampling=sampling, block_size=block_size, verify="exact")
+            assert result.token_ids == wanted
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_seed_keeps_drafts(seed: int) -> None:
+    """As many as greedy decoding does, nearly: a drafter that agrees draws what the target draws."""
+    pair, sampling = dm.load(SHALLOW), dm.Sampling(temperature=0.7, seed=seed)
+    plain, drafted = (pair.generate("What is 128 + 256?", sampling=sampling, block_size=width) for width in (1, 8))
+    assert drafted.token_ids == plain.token_ids
+    assert drafted.statistics.acceptance_length > 3
 
 
 def test_a_seed_gives_the_same_text_with_automatic_block_sizes_too(prompt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def inputs_of(case: Case) -> dict[str, mx.array | int | float | None]:
         anchor=mx.array([case.vocab - 1], mx.int32),
         top_k=case.top_k,
         temperature=case.temperature,
-        luck=mx.random.uniform(shape=(case.rows, case.top_k), key=keys[4]) if case.temperature else None,
+        luck=mx.random.uniform(shape=(case.rows, case.vocab), key=keys[4]) if case.temperature else None,
     )
 
 
@@ -72,7 +72,7 @@ def by_hand(inputs: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if inputs["temperature"]:
             q = np.exp((scores - scores.max()) / inputs["temperature"])
             q /= q.sum()
-            choice = (q / -np.log1p(-np.array(inputs["luck"], np.float64)[row])).argmax()
+            choice = (q / -np.log1p(-np.array(inputs["luck"], np.float64)[row, ids])).argmax()
         previous = ids[choice]
         path.append(previous)
         candidates.append(ids)
@@ -133,7 +133,7 @@ def test_luck_draws_by_q(runs: list[metal_on_cpu.Run]) -> None:
     inputs |= {"projected": mx.zeros((1, 16, 8)), "logits": mx.repeat(inputs["logits"][:, :1], 16, axis=1)}  # all rows alike
     q = candidates_reference(**inputs).q[0]
     for seed in range(40):
-        walk = candidates_metal(**inputs | {"luck": mx.random.uniform(shape=(16, 4), key=mx.random.key(seed))})
+        walk = candidates_metal(**inputs | {"luck": mx.random.uniform(shape=(16, 40), key=mx.random.key(seed))})
         drawn += mx.argmax(walk.candidates == walk.path[:, None], axis=-1).tolist()
     rates = np.bincount(drawn, minlength=4) / len(drawn)
     assert np.abs(rates - np.array(q)).max() < 0.08  # four standard deviations of the widest
