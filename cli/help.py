@@ -9,7 +9,7 @@ GROUPS = {
     "Model": ("model", "drafter", "drafter_bits", "kernels", "force", "yes"),
     "Prompt": ("system", "thinking", "raw", "prompt_cache", "load", "prompts", "limit", "contexts", "context"),
     "Sampling": ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed", "temperatures"),
-    "Speculation": ("block_size", "block_sizes", "verify"),
+    "Speculation": ("block_size", "block_sizes", "drafts", "verify"),
     "Quantisation": ("bits", "group_size", "mode", "dtype", "recipe"),
     "Result": ("output", "overwrite", "upload_repo", "dry_run", "check", "max_kl"),
     "Measurement": ("rounds", "cool_down"),

@@ -36,6 +36,12 @@ def positive(value: str) -> int:
     return number
 
 
+def _drafts(value: str) -> str:
+    if value not in DRAFTS:
+        raise RequestError(f"--drafts {value} is not known.", f"Try --drafts {', '.join(DRAFTS[:-1])} or {DRAFTS[-1]}.")
+    return value
+
+
 def _fast_or_exact(value: str) -> str:
     if value not in ("fast", "exact"):
         raise RequestError(f"--verify {value} is neither fast nor exact.", "Try --verify fast.")
@@ -66,6 +72,7 @@ def _whole(option: str, example: str, help: str) -> Any:
     return _option(help, "N", parser(option, int, "a whole number", example))
 
 
+DRAFTS = ("auto", "chain", "copy")
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed")
 
 Model = Annotated[
@@ -122,6 +129,14 @@ BlockSize = Annotated[
         parser=parser("--block-size", positive, "auto or a number from 1 up", "4", special="auto"),
         metavar="N",
         help="Tokens checked in one pass: one known and N-1 drafts. 1: plain decoding; auto: the fastest, as measured here.",
+    ),
+]
+Drafts = Annotated[
+    str,
+    typer.Option(
+        parser=_drafts,
+        metavar="KIND",
+        help="auto: by the drafter, or copied from the text where that is faster; chain: drafter only; copy: copies only.",
     ),
 ]
 Verify = Annotated[

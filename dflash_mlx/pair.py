@@ -94,6 +94,9 @@ class Pair:
                 that give other logits, as mlx-lm has them. They are also called for drafts that may be dropped.
             block_size: rows a cycle (the newest token and the drafts), 1 to the drafter's trained size; 1 is plain
                 decoding; "auto", if it is left out: what gives the most tokens a second, measured on this machine.
+            drafts: what drafts. "auto", if it is left out: the drafter, or, where the end of the text occurred before, what
+                followed it there, whichever promises more tokens a second; with a given `block_size`, the drafter.
+                "chain": the drafter alone. "copy": copies alone, in cycles of up to 16 rows or `block_size`.
             stop: texts that end the answer; they are not part of it, and are not looked for in the thinking.
             verify: "fast", or "exact": bit for bit plain decoding, computed row by row where MLX's ops make it necessary.
             prompt_cache: a file, for prompts with the same long beginning. If it is there, that beginning is not read again:
@@ -226,9 +229,7 @@ class Pair:
         room = available() - self._checkpoint_bytes
         return bisect(range(1, limit + 1), room, key=lambda positions: need(positions).total)
 
-    def calibrate(
-        self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None
-    ) -> Costs | None:
+    def calibrate(self, verify: Literal["fast", "exact"] = "fast", progress: Callable[[int, int], None] | None = None) -> Costs:
         """Measures what cycles cost on this machine, if that is not known yet: a second or two, kept in the user's cache folder.
 
         The first request with an automatic block size does it too, before its first token.
@@ -237,16 +238,13 @@ class Pair:
             progress: called with measurements done and in all, if it comes to measuring.
 
         Returns:
-            The costs; None: there is nothing to choose between.
+            The costs.
         """
         check_verify(verify)
         check_progress(progress)
-        if self.drafter is None or self.drafter.config.block_size == 1:
-            return None
         return self.device.do(partial(self._costs, verify == "exact", progress))
 
     def _costs(self, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
-        assert self.drafter
         if exact not in self._costs_of:
             self._costs_of[exact] = calibration.costs_of(self.target, self.drafter, exact, progress)
         return self._costs_of[exact]

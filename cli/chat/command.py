@@ -15,6 +15,7 @@ from ..options import (
     BlockSize,
     Drafter,
     DrafterBits,
+    Drafts,
     Force,
     Kernels,
     MaxTokens,
@@ -57,6 +58,7 @@ def chat(
     presence_penalty: PresencePenalty = None,
     seed: Seed = None,
     block_size: BlockSize = "auto",
+    drafts: Drafts = "auto",
     verify: Verify = "fast",
     kernels: Kernels = "auto",
     system: System = None,
@@ -78,7 +80,7 @@ def chat(
     if None not in (name, model):
         raise RequestError(f"the model is named twice: {name} and --model {model}.", "Drop one of them.")
     given = chosen(locals())
-    settings = given | {"max_tokens": max_tokens, "block_size": block_size, "verify": verify}
+    settings = given | {"max_tokens": max_tokens, "block_size": block_size, "drafts": drafts, "verify": verify}
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a character that its encoding lacks is no reason to stop

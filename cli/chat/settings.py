@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from dflash_mlx.errors import DFlashError, MemoryBudgetError, RequestError
 
-from ..options import SAMPLING
+from ..options import DRAFTS, SAMPLING
 from .slash import nearest
 
 if TYPE_CHECKING:
     from dflash_mlx import Pair, Sampling
     from dflash_mlx.conversation.session import Session
 
-SETTINGS = (*SAMPLING, "max_tokens", "block_size", "verify", "effort")
+SETTINGS = (*SAMPLING, "max_tokens", "block_size", "drafts", "verify", "effort")
 EFFORT = "reasoning_effort"  # what templates that know it call it
 THINKING = "enable_thinking"
 
@@ -42,7 +42,8 @@ class Settings:
     def choices(self, name: str) -> tuple[str, ...]:
         """What a setting can be, where that is one of a few words."""
         rows = self.pair.drafter.config.block_size if self.pair.drafter else 1
-        few = {"verify": ("fast", "exact"), "block_size": ("auto", *map(str, range(1, rows + 1))), "seed": ("none",)}
+        widths = ("auto", *map(str, range(1, rows + 1)))
+        few = {"verify": ("fast", "exact"), "block_size": widths, "drafts": DRAFTS, "seed": ("none",)}
         return few.get(name, ())
 
     def _vary(self, variable: str, value: object, what: str) -> None:

@@ -29,6 +29,8 @@ PROBE_REST = 8  # cycles from one probe to the next
 PROBE_EASE = 10  # a probe may need so many percent more of its drafts kept than the width that needs least
 HELD_UP = 3.0  # times its expected seconds; what a cycle takes beyond that is not its own
 
+MOST_COPIED = 16  # rows of a cycle whose drafts were copied: what the kernels serve
+
 # Alarm
 ALARM_CYCLES, ALARM_RATE = 40, 0.02
 
@@ -105,12 +107,14 @@ class FixedBlockSize:
     """A block size that is obeyed, with what `Policy` tells.
 
     Args:
-        block_size: rows a cycle.
+        block_size: rows a cycle with drafts by the drafter.
         reason: why it is 1.
+        copied: rows of a cycle that copies.
     """
 
-    def __init__(self, block_size: int, reason: str = "block_size is 1") -> None:
-        self._block_size, self._reason = block_size, reason
+    def __init__(self, block_size: int, reason: str = "block_size is 1", copied: int = 1) -> None:
+        self._block_size, self._reason, self._copied = block_size, reason, copied
+        self._copying = False
         self._alarm = _Alarm()
 
     @property
@@ -121,18 +125,22 @@ class FixedBlockSize:
     def next(self, position: int) -> int:
         return self._block_size
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
-        if block_size > 1:
+    def copy(self, rate: float) -> int:
+        return self._copied
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool = False) -> None:
+        self._copying = copied
+        if block_size > 1 and not copied:
             self._alarm.record(accepted)
 
     @property
     def speculative(self) -> bool:
         """Whether cycles are drafted now."""
-        return self._block_size > 1
+        return self._block_size > 1 or self._copying
 
     @property
     def reason(self) -> str | None:
-        return self._reason if self._block_size == 1 else self._alarm.text
+        return self._alarm.text if self.speculative else self._reason
 
     def plain_seconds(self, position: int) -> None:
         """Not measured."""
@@ -145,16 +153,21 @@ class Policy:
 
     Args:
         costs: of this machine, with this pair.
-        trained_block_size: the widest choice.
+        trained_block_size: the widest choice; 1 without a drafter.
         frozen: decide by `costs` alone whatever time cycles take, so that a request can be repeated.
+        without_drafter: why there is no drafter.
 
     Attributes:
-        plain_only: speculation cannot pay on this machine even with every draft kept: `next` is always 1.
+        plain_only: drafts by the drafter cannot pay on this machine even with each of them kept: `next` is always 1.
     """
 
-    def __init__(self, costs: Costs, trained_block_size: int, frozen: bool = False) -> None:
+    def __init__(
+        self, costs: Costs, trained_block_size: int, frozen: bool = False, without_drafter: str = "no drafter was loaded"
+    ) -> None:
         self._c, self._k = np.array([costs.line(w) for w in range(1, trained_block_size + 1)]).T
-        self._trained, self._frozen = trained_block_size, frozen
+        self._copied = np.array([costs.line(w, copied=True) for w in range(1, MOST_COPIED + 1)]).T
+        self._trained, self._frozen, self._without_drafter = trained_block_size, frozen, without_drafter
+        self._copying = False  # in the last recorded cycle
         # tokens of a cycle if 0, 1, ... 100% of the drafts at every position are kept, by rows: [101, trained_block_size]
         self._tokens_at = np.cumsum(np.linspace(0, 1, 101)[:, None] ** np.arange(trained_block_size), axis=1)
         # a cost ratio moves one way as the context grows: its ends tell
@@ -181,13 +194,21 @@ class Policy:
         self._asked.append(probe is not None)
         return probe or self._width
 
+    def copy(self, rate: float) -> int:
+        """Rows of the next cycle if it copies, each token being right with probability `rate`; 1: it had better not."""
+        c, k = self._copied
+        seconds = (c + k * self._position) * self._pace.common()
+        speeds = np.cumsum(rate ** np.arange(MOST_COPIED)) / seconds
+        rows = int(np.argmax(speeds)) + 1
+        return rows if speeds[rows - 1] > MARGIN * self._speeds(self._position)[self._width - 1] else 1
+
     def _choose(self, position: int) -> None:
         speeds = self._speeds(position)
         best = int(np.argmax(speeds)) + 1
         if speeds[best - 1] > MARGIN * speeds[self._width - 1]:
             self._width = best
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool = False) -> None:
         """The oldest cycle asked for is done.
 
         Args:
@@ -195,10 +216,15 @@ class Policy:
             accepted: drafts kept.
             seconds: from the cycle before it to this one.
             position: rows committed before it.
+            copied: it copied instead.
         """
+        self._copying = copied
         if self.plain_only:
             return
         probe = self._asked.popleft() if self._asked else False
+        if copied:  # it says nothing about the drafter
+            self._last, self._rest = 1, self._rest - 1
+            return
         calibrated = float(self._c[block_size - 1] + self._k[block_size - 1] * position)
         if self._frozen:
             seconds = calibrated
@@ -225,14 +251,16 @@ class Policy:
 
     @property
     def speculative(self) -> bool:
-        """Whether regular cycles are drafted now."""
-        return self._width > 1
+        """Whether cycles are drafted now."""
+        return self._width > 1 or self._copying
 
     @property
     def reason(self) -> str | None:
         """Why decoding is plain now, or what is wrong with speculation. None: nothing to tell."""
-        if self._alarm.text or self._width > 1:
+        if self._alarm.text or self.speculative:
             return self._alarm.text
+        if self._trained == 1:
+            return self._without_drafter
         seconds = self._seconds(self._position)
         if self.plain_only or self._best_gain(seconds) <= WORTHWHILE:
             widths = range(2, self._trained + 1)

@@ -20,47 +20,42 @@ OWN_REACH, OWN_MEMORY = 2.0, 2000  # widths over which that is alike, cycles ove
 
 
 class Costs:
-    """Seconds of a whole cycle, draft included, by block size and context length: cost(w, n) = c(w) + k(w) * n.
+    """Seconds of a whole cycle by block size and context length: cost(w, n) = c(w) + k(w) * n.
 
     Block sizes between measured ones are interpolated linearly; beyond the widest the last slope goes on. A block size
     that was measured at one context length only takes k from its measured neighbours, 0 if nobody has one.
 
     Args:
-        points: block size, positions of context, seconds. Block size 1 (plain, no draft) and another are needed.
-            Of repeated measurements the median counts.
+        points: block size, positions of context, seconds, of cycles with a draft by the drafter. Block size 1 (plain,
+            no draft) is needed. Of repeated measurements the median counts.
+        copied: the same of cycles whose drafts were copied from the text; none: they cost as much.
     """
 
-    def __init__(self, points: Iterable[tuple[int, int, float]]) -> None:
-        self.points = tuple(sorted((int(w), int(n), float(s)) for w, n, s in points))
-        if not all(w >= 1 and n >= 0 and 1e-7 < s < 1e4 for w, n, s in self.points):
-            raise ValueError(f"costs need block sizes from 1, contexts from 0 and sensible seconds: {self.points}")
-        seconds: dict[int, dict[int, float]] = {}
-        for w, n, _ in self.points:
-            seconds.setdefault(w, {})[n] = median(s for v, m, s in self.points if (v, m) == (w, n))
-        if 1 not in seconds or len(seconds) < 2:
-            raise ValueError(f"costs need block size 1 and another one, not {sorted(seconds)}")
+    def __init__(self, points: Iterable[tuple[int, int, float]], copied: Iterable[tuple[int, int, float]] = ()) -> None:
+        self.points, self.copied = (
+            tuple(sorted((int(w), int(n), float(s)) for w, n, s in measured)) for measured in (points, copied)
+        )
+        everything = self.points + self.copied
+        if not all(w >= 1 and n >= 0 and 1e-7 < s < 1e4 for w, n, s in everything):
+            raise ValueError(f"costs need block sizes from 1, contexts from 0 and sensible seconds: {everything}")
+        plain = tuple(point for point in self.points if point[0] == 1)
+        if not plain or len({w for w, _, _ in everything}) < 2:
+            raise ValueError(f"costs need block size 1 and another one, not {sorted({w for w, _, _ in everything})}")
         self.longest = max(n for _, n, _ in self.points)
-        slopes = {
-            w: max(0.0, (by_context[max(by_context)] - by_context[min(by_context)]) / (max(by_context) - min(by_context)))
-            for w, by_context in seconds.items()
-            if len(by_context) > 1
-        }
-        self._lines: dict[int, tuple[float, float]] = {}
-        for w, by_context in seconds.items():
-            shortest = min(by_context)
-            k = float(np.interp(w, list(slopes), list(slopes.values()))) if slopes else 0.0
-            if shortest:  # at least half of a measured time belongs to the weights
-                k = min(k, by_context[shortest] / 2 / shortest)
-            self._lines[w] = (by_context[shortest] - k * shortest, k)
+        self._lines = _lines(self.points)
+        self._copied_lines = _lines(plain + self.copied) if self.copied else self._lines
 
-    def line(self, block_size: int) -> tuple[float, float]:
-        """c and k of a block size."""
-        measured = list(self._lines)
+    def line(self, block_size: int, copied: bool = False) -> tuple[float, float]:
+        """c and k of a block size, whose drafts may be copied."""
+        lines = self._copied_lines if copied else self._lines
+        measured = list(lines)
+        if block_size in lines:
+            return lines[block_size]
         below, above = next((pair for pair in pairwise(measured) if block_size <= pair[1]), (measured[-2], measured[-1]))
         share = (block_size - below) / (above - below)
-        c, k = (low + (high - low) * share for low, high in zip(self._lines[below], self._lines[above]))
+        c, k = (low + (high - low) * share for low, high in zip(lines[below], lines[above]))
         if block_size > above:  # more rows are never cheaper
-            c, k = max(c, self._lines[above][0]), max(k, self._lines[above][1])
+            c, k = max(c, lines[above][0]), max(k, lines[above][1])
         return c, k
 
     def seconds(self, block_size: int, position: int) -> float:
@@ -70,18 +65,39 @@ class Costs:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"points": [list(point) for point in self.points]}
+        return {"points": [list(point) for point in self.points], "copied": [list(point) for point in self.copied]}
 
     @classmethod
     def from_dict(cls, data: object) -> "Costs":
         """What `to_dict` gave. Raises ValueError if it is anything else."""
         try:
-            points = [(w, n, s) for w, n, s in data["points"]]  # type: ignore[index]
+            points, copied = ([(w, n, s) for w, n, s in data[name]] for name in ("points", "copied"))  # type: ignore[index]
         except (TypeError, KeyError, ValueError):
             raise ValueError("these are not costs: expected points of [block size, context, seconds]") from None
-        if not all(type(w) is type(n) is int and type(s) in (int, float) for w, n, s in points):
-            raise ValueError(f"costs need whole block sizes and contexts, and numbers of seconds: {points}")
-        return cls(points)
+        if not all(type(w) is type(n) is int and type(s) in (int, float) for w, n, s in points + copied):
+            raise ValueError(f"costs need whole block sizes and contexts, and numbers of seconds: {points + copied}")
+        return cls(points, copied)
+
+
+def _lines(points: Iterable[tuple[int, int, float]]) -> dict[int, tuple[float, float]]:
+    """c and k of every measured block size, in order."""
+    points = tuple(points)
+    seconds: dict[int, dict[int, float]] = {}
+    for w, n, _ in sorted(points):
+        seconds.setdefault(w, {})[n] = median(s for v, m, s in points if (v, m) == (w, n))
+    slopes = {
+        w: max(0.0, (by_context[max(by_context)] - by_context[min(by_context)]) / (max(by_context) - min(by_context)))
+        for w, by_context in seconds.items()
+        if len(by_context) > 1
+    }
+    lines = {}
+    for w, by_context in seconds.items():
+        shortest = min(by_context)
+        k = float(np.interp(w, list(slopes), list(slopes.values()))) if slopes else 0.0
+        if shortest:  # at least half of a measured time belongs to the weights
+            k = min(k, by_context[shortest] / 2 / shortest)
+        lines[w] = (by_context[shortest] - k * shortest, k)
+    return lines
 
 
 class Pace:
@@ -117,8 +133,12 @@ class Pace:
         if not at_most:
             self._covariance -= np.outer(gain, shared)
 
+    def common(self) -> float:
+        """What to multiply calibrated seconds with whatever the width: how the whole machine is off."""
+        return math.exp(self._mean[0])
+
     def factor(self, block_size: int) -> float:
-        """What to multiply calibrated seconds with."""
+        """The same for one block size."""
         return math.exp(self._mean[0] + self._mean[block_size])
 
     def factors(self) -> np.ndarray:

@@ -13,8 +13,9 @@ from typing import NamedTuple, Protocol
 
 import mlx.core as mx
 
+from dflash_mlx.decoding.copies import Copies
 from dflash_mlx.decoding.sampling import Sampler
-from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.sequence import NO_DRAFT, TokenSequence
 from dflash_mlx.drafters import Draft
 
 
@@ -46,7 +47,11 @@ class BlockSizes(Protocol):
         """
         ...
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None: ...
+    def copy(self, rate: float) -> int:
+        """Rows of the cycle that comes if its drafts are copied, each right with probability `rate`; 1: they are not to be."""
+        ...
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool) -> None: ...
 
 
 def run(
@@ -56,6 +61,7 @@ def run(
     block_sizes: BlockSizes,
     max_tokens: int,
     take: Callable[[list[int]], int],
+    copies: Copies | None = None,
 ) -> Iterator[Cycle]:
     """Cycles until `max_tokens` tokens are committed or the caller stops.
 
@@ -70,10 +76,13 @@ def run(
         max_tokens: how many tokens to commit at most.
         take: is given the tokens a cycle could commit, and returns how many of them, from the first, it takes
             (at least one).
+        copies: the text up to the anchor, to copy drafts from.
     """
     start = time.perf_counter()
     if max_tokens > 0:
-        draft = sequence.draft(anchor, min(block_sizes.next(sequence.position), max_tokens), sampler)
+        width = min(block_sizes.next(sequence.position), max_tokens)
+        copy = _copy(copies, block_sizes)
+        draft = copy or sequence.draft(anchor, width, sampler)
     while max_tokens > 0:
         position = sequence.position
         rows = min(draft.ids.size + 1, max_tokens, sequence.widest)
@@ -84,19 +93,30 @@ def run(
         answer = mx.concatenate([verdict.accepted, verdict.tokens, draft.ids])
         mx.async_eval(answer)
         width = min(block_sizes.next(position), max_tokens - 1) if max_tokens > 1 else 1
-        ahead = sequence.draft_ahead(verdict, width, sampler)
+        copied = copy is not None
+        ahead = NO_DRAFT if copied else sequence.draft_ahead(verdict, width, sampler)  # a copy often goes on
         mx.async_eval(ahead)
         [accepted], tokens, drafted = sequence.read(answer, 1, rows, rows - 1)
         count = take(tokens[: accepted + 1])
         sequence.commit(count)
         sampler.add(tokens[:count])
+        if copies:
+            copies.add(tokens[:count])
         end = time.perf_counter()
-        block_sizes.record(rows, accepted, end - start, position)
+        block_sizes.record(rows, accepted, end - start, position, copied)
         max_tokens -= count
         yield Cycle(tokens[:count], drafted, min(accepted, count))
         start = time.perf_counter()
         anchor = mx.array(tokens[count - 1 : count], mx.int32)
-        draft = ahead if count == accepted + 1 else sequence.draft(anchor, width, sampler)
+        copy = _copy(copies, block_sizes)
+        known = count == accepted + 1 and not copied
+        draft = copy or (ahead if known else sequence.draft(anchor, width, sampler))
+
+
+def _copy(copies: Copies | None, block_sizes: BlockSizes) -> Draft | None:
+    """What follows the end of the text where it occurred before, if that is worth its rows."""
+    rows = block_sizes.copy(copies.rate) if copies and copies.match else 1
+    return Draft(mx.array(copies.tokens(rows - 1), mx.int32), None) if copies and rows > 1 else None
 
 
 def _first(draft: Draft, count: int) -> Draft:

@@ -10,6 +10,7 @@ import mlx.core as mx
 from mlx_lm.utils import maybe_set_recommended_wired_limit
 
 from dflash_mlx.decoding.block_size import FixedBlockSize, Policy
+from dflash_mlx.decoding.copies import Copies
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill, read
@@ -87,7 +88,7 @@ def generate_stream(
     answer = _Answer(tokenizer, request)
     text = list(request.prompt)  # and all that is handed out
     with _wired():
-        policy = _policy(drafter, request, costs) if drafter else FixedBlockSize(1, without_drafter)
+        policy = _policy(drafter, request, costs, without_drafter)
         wanted = None if policy.plain_only else drafter
         sequence = (cache or PrefixCache(0)).enter(target, wanted, request.exact, request.prompt)
         try:
@@ -103,7 +104,8 @@ def generate_stream(
             yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence, policy))
             if answer.finish_reason:
                 return
-            for cycle in run(sequence, anchor, sampler, policy, request.max_tokens - 1, answer.take):
+            copies = Copies(text) if request.by_copy else None
+            for cycle in run(sequence, anchor, sampler, policy, request.max_tokens - 1, answer.take, copies):
                 recorder.cycle(cycle)
                 text += cycle.token_ids
                 yield answer.chunk(cycle, recorder.statistics(sequence, policy))
@@ -126,12 +128,18 @@ def read_ahead(cache: PrefixCache, text: list[int]) -> None:
                 cache.mark(text)
 
 
-def _policy(drafter: DFlash, request: Request, costs: Callable[[], Costs]) -> Policy | FixedBlockSize:
+def _policy(
+    drafter: DFlash | None, request: Request, costs: Callable[[], Costs], without_drafter: str
+) -> Policy | FixedBlockSize:
+    if drafter:
+        without_drafter = "block_size is 1" if drafter.config.block_size == 1 else "only copies were asked for"
     if request.block_size is not None:
-        return FixedBlockSize(request.block_size)
+        if request.by_copy:
+            return FixedBlockSize(1, without_drafter, copied=request.block_size)
+        return FixedBlockSize(request.block_size, "block_size is 1" if drafter else without_drafter)
     # what is repeated must not depend on how long a cycle happened to take
     repeatable = request.sampling.temperature > 0 and request.sampling.seed is not None
-    return Policy(costs(), drafter.config.block_size, frozen=repeatable)
+    return Policy(costs(), drafter.config.block_size if drafter and request.by_drafter else 1, repeatable, without_drafter)
 
 
 @contextmanager

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
+from dflash_mlx.decoding.block_size import MOST_COPIED
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampling, check_sampling
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import RequestError
 from dflash_mlx.targets import Target
 from dflash_mlx.text import Prompt, Tokenizer
+
+Drafts = Literal["auto", "chain", "copy"]
 
 
 class Options(TypedDict, total=False):
@@ -22,6 +25,7 @@ class Options(TypedDict, total=False):
     sampling: Sampling | None
     logits_processors: Sequence[LogitsProcessor]
     block_size: int | Literal["auto"]
+    drafts: Drafts
     stop: str | Sequence[str]
     verify: Literal["fast", "exact"]
     prompt_cache: str | Path | None
@@ -43,6 +47,7 @@ class Request:
         prompt: token ids.
         max_tokens: already cut to what the model's context has room for.
         block_size: rows a cycle, 1 for plain decoding; None: the policy's choice.
+        by_drafter, by_copy: what may draft.
         widest: the most rows that a cycle may have.
         exact: whether verification must give the bits of plain decoding.
         stop: stop strings.
@@ -54,6 +59,8 @@ class Request:
     sampling: Sampling
     logits_processors: tuple[LogitsProcessor, ...]
     block_size: int | None
+    by_drafter: bool
+    by_copy: bool
     widest: int
     exact: bool
     stop: tuple[str, ...]
@@ -73,6 +80,7 @@ def new_request(
     max_tokens: int = 256,
     logits_processors: Sequence[LogitsProcessor] = (),
     block_size: int | Literal["auto"] = "auto",
+    drafts: Drafts = "auto",
     stop: str | Sequence[str] = (),
     verify: Literal["fast", "exact"] = "fast",
 ) -> Request:
@@ -91,11 +99,16 @@ def new_request(
         raise RequestError(
             f"stop {stop!r} is not a non-empty text or a list of them.", "Leave it out, or give the text to stop at."
         )
-    trained = drafter.config.block_size if drafter else 1
-    if isinstance(block_size, str) and block_size == "auto":
-        width = None if trained > 1 else 1
+    if not isinstance(drafts, str) or drafts not in get_args(Drafts):
+        raise RequestError(f"drafts {drafts!r} is not known.", f"Use drafts={', '.join(map(repr, get_args(Drafts)))}.")
+    automatic = isinstance(block_size, str) and block_size == "auto"
+    trained = drafter.config.block_size if drafter and drafts != "copy" else 1
+    by_copy = drafts == "copy" or (drafts == "auto" and automatic)
+    widest = max(trained, MOST_COPIED) if by_copy else trained
+    if automatic:
+        width = None if widest > 1 else 1
     else:
-        width = check_block_size(block_size, drafter)
+        width = check_block_size(block_size, drafter, copied=drafts == "copy")
     ids = _encoded(tokenizer, prompt, raw, system, thinking)
     vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
     room = positions - len(ids)
@@ -114,7 +127,9 @@ def new_request(
         sampling=sampling,
         logits_processors=tuple(logits_processors),
         block_size=width,
-        widest=width or trained,
+        by_drafter=trained > 1,
+        by_copy=by_copy,
+        widest=width or widest,
         exact=verify == "exact",
         stop=tuple(stops),
         thinking=tokenizer.opens_thinking(ids),
@@ -157,13 +172,18 @@ def check_progress(progress: object) -> None:
         raise RequestError(f"progress {progress!r} is not a function.", "Give one that can be called, or leave it out.")
 
 
-def check_block_size(block_size: Any, drafter: DFlash | None) -> int:
+def check_block_size(block_size: Any, drafter: DFlash | None, copied: bool = False) -> int:
     """A block size as it is given.
 
     Raises:
-        RequestError: it is not a whole number from 1 to what the drafter was trained for; without one, 1.
+        RequestError: it is not a whole number from 1 to what the drafter was trained for, without one 1; where drafts are
+            copied, to 16.
     """
     _check_whole("block_size", block_size)
+    if copied:
+        if block_size > MOST_COPIED:
+            raise RequestError(f"block_size {block_size} is more than the {MOST_COPIED} of a copy.", f"Use 1 to {MOST_COPIED}.")
+        return int(block_size)
     if drafter is None and block_size > 1:
         raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or use block_size=1.")
     if drafter and block_size > drafter.config.block_size:

@@ -9,7 +9,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
@@ -19,6 +19,8 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from dflash_mlx.checkpoint import size_in_memory
+from dflash_mlx.decoding.block_size import MOST_COPIED
+from dflash_mlx.decoding.copies import SHORTEST, Copies
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
@@ -33,6 +35,7 @@ from dflash_mlx.targets.row_invariance import backend, rows_apart
 from dflash_mlx.tuning import user_cache
 
 WIDTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # between them, costs are interpolated
+COPIED = (2, 4, 8, MOST_COPIED)  # the same where drafts are copied
 CYCLES = 3  # of a width in a row; the first one compiles
 ROUNDS = 2  # of all widths, so that what disturbs the machine for a moment does not disturb all of a width's cycles
 SECONDS = 2.0  # after which nothing new is started
@@ -49,7 +52,7 @@ class Calibration(NamedTuple):
     undisturbed: bool
 
 
-def costs_of(target: Target, drafter: DFlash, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
+def costs_of(target: Target, drafter: DFlash | None, exact: bool, progress: Callable[[int, int], None] | None = None) -> Costs:
     """What cycles of a pair cost here: as it was kept, or measured now and kept if nothing disturbed it."""
     file = file_for(target, drafter, exact)
     costs = cached(file)
@@ -60,36 +63,45 @@ def costs_of(target: Target, drafter: DFlash, exact: bool, progress: Callable[[i
     return costs
 
 
-def calibrate(target: Target, drafter: DFlash, exact: bool, progress: Callable[[int, int], None] | None = None) -> Calibration:
-    """Measures cycles of block sizes up to the drafter's trained one.
+def calibrate(
+    target: Target, drafter: DFlash | None, exact: bool, progress: Callable[[int, int], None] | None = None
+) -> Calibration:
+    """Measures cycles of block sizes up to the drafter's trained one, and of copies.
 
     Args:
         progress: called with measurements done and in all.
     """
-    trained = drafter.config.block_size
-    widths = [width for width in WIDTHS if width < trained] + [trained]
+    trained = drafter.config.block_size if drafter else 1
+    ways = [Way(width, False) for width in WIDTHS if width < trained] + [Way(trained, False)]
+    ways += [Way(width, True) for width in COPIED]
     sampler = Sampler(Sampling(), target.config.vocab_size)
     sequence: TokenSequence | None = None
-    seconds: dict[int, list[float]] = {}
+    seconds: dict[Way, list[float]] = {}
     start, done = time.perf_counter(), 0
     for _ in range(ROUNDS):
-        for width in widths:
-            if len(seconds) > 2 and time.perf_counter() - start > SECONDS:
-                break
+        for way in list(ways):
+            if way not in ways or (len(seconds) > 2 and time.perf_counter() - start > SECONDS):
+                continue
             if progress:
-                progress(done, ROUNDS * len(widths))
-            if sequence is None or GROWTH - sequence.position % GROWTH < CYCLES * width:  # buffers shall not grow meanwhile
+                progress(done, ROUNDS * len(ways))
+            if sequence is None or GROWTH - sequence.position % GROWTH < CYCLES * way.rows:  # buffers shall not grow meanwhile
                 sequence = TokenSequence(target, drafter, exact)
                 anchor = prefill(sequence, [0, 1, 2], sampler)
-            timer = TimedBlockSize(width)
-            for cycle in islice(run(sequence, anchor, sampler, timer, CYCLES * width, len), CYCLES):
+            timer, copies = TimedBlockSize(way.rows), Repeated() if way.copied else None
+            for cycle in islice(run(sequence, anchor, sampler, timer, CYCLES * way.rows, len, copies), CYCLES):
                 anchor = mx.array(cycle.token_ids[-1:], mx.int32)
-            seconds.setdefault(width, []).extend(timer.seconds[1:])
+            seconds.setdefault(way, []).extend(timer.seconds[1:])
             done += 1
-            if width == 4 and all(min(seconds[w]) > LINEAR * w * min(seconds[1]) for w in (2, 4)):
-                widths = widths[:3]
-                break
+            if way == (4, False) and all(min(seconds[Way(w, False)]) > LINEAR * w * min(seconds[Way(1, False)]) for w in (2, 4)):
+                ways = [other for other in ways if other.copied or other.rows <= 4]
     return _calibration(target, drafter, exact, seconds)
+
+
+class Way(NamedTuple):
+    """A way to draft: so many rows a cycle, by the drafter or copied."""
+
+    rows: int
+    copied: bool
 
 
 class TimedBlockSize:
@@ -101,32 +113,47 @@ class TimedBlockSize:
     def next(self, position: int) -> int:
         return self._block_size
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+    def copy(self, rate: float) -> int:
+        return self._block_size
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool = False) -> None:
         self.seconds.append(seconds)
 
 
-def _calibration(target: Target, drafter: DFlash, exact: bool, seconds: dict[int, list[float]]) -> Calibration:
-    points: list[tuple[int, int, float]] = []
-    undisturbed, at_least = True, math.inf
-    for width, seen in sorted(seconds.items(), reverse=True):
-        best, *others = sorted(seen)
-        undisturbed &= min(others, default=best) <= DISTURBED * best and best <= DISTURBED * at_least
-        at_least = min(best, at_least)  # fewer rows are never dearer
-        longer = _attention_seconds(target, drafter, exact, width, LONG_CONTEXT)
-        longer -= _attention_seconds(target, drafter, exact, width, GROWTH)
-        points += [(width, 0, at_least), (width, LONG_CONTEXT, at_least + max(0.0, longer))]
-    return Calibration(Costs(points), undisturbed)
+class Repeated(Copies):
+    """A text that always matches: copies to measure."""
+
+    def __init__(self) -> None:
+        super().__init__([0] * (SHORTEST + 1))
+
+    def add(self, tokens: Sequence[int]) -> None:
+        """Stays as it is."""
 
 
-def _attention_seconds(target: Target, drafter: DFlash, exact: bool, rows: int, capacity: int) -> float:
+def _calibration(target: Target, drafter: DFlash | None, exact: bool, seconds: dict[Way, list[float]]) -> Calibration:
+    points: dict[bool, list[tuple[int, int, float]]] = {False: [], True: []}
+    undisturbed = True
+    for copied, measured in points.items():
+        at_least = math.inf
+        for way in sorted((way for way in seconds if way.copied == copied), reverse=True):
+            best, *others = sorted(seconds[way])
+            undisturbed &= min(others, default=best) <= DISTURBED * best and best <= DISTURBED * at_least
+            at_least = min(best, at_least)  # fewer rows are never dearer
+            longer = _attention_seconds(target, None if copied else drafter, exact, way.rows, LONG_CONTEXT)
+            longer -= _attention_seconds(target, None if copied else drafter, exact, way.rows, GROWTH)
+            measured += [(way.rows, 0, at_least), (way.rows, LONG_CONTEXT, at_least + max(0.0, longer))]
+    return Calibration(Costs(points[False], points[True]), undisturbed)
+
+
+def _attention_seconds(target: Target, drafter: DFlash | None, exact: bool, rows: int, capacity: int) -> float:
     """What the attention of one cycle takes to read buffers of `capacity` positions, but for windows, which do not grow."""
     config, dtype = target.config, target.embed(mx.array([[0]])).dtype
     passes, at_once = (rows, 1) if exact and rows_apart("attention") else (1, rows)
     sizes = config.num_attention_heads, config.num_key_value_heads, config.head_dim
     by_kernel = capacity >= FROM and target.kernels.use("verify_attention", at_once, exact) and covers(dtype, *sizes, at_once)
     seconds = config.attention_layers * passes * _layer_seconds(config, dtype, at_once, capacity, by_kernel)
-    full = sum(drafter.config.window(i) is None for i in range(drafter.config.num_hidden_layers))
-    if rows > 1 and full:
+    full = sum(drafter.config.window(i) is None for i in range(drafter.config.num_hidden_layers)) if drafter else 0
+    if drafter and rows > 1 and full:
         seconds += full * _layer_seconds(drafter.config, drafter.dtype, rows, capacity)
     return seconds
 
@@ -151,11 +178,12 @@ def _layer_seconds(
     return min(times) / REPEATS
 
 
-def file_for(target: Target, drafter: DFlash, exact: bool) -> Path:
+def file_for(target: Target, drafter: DFlash | None, exact: bool) -> Path:
     """Where the costs of a pair are kept: those with its kernels, on this machine, with these versions."""
     kernels = target.kernels
     used = sorted((name, sorted(rows), source_of(name)) for name, rows in kernels.rows.items())
-    pair = target.config, drafter.config, size_in_memory(target.module), size_in_memory(drafter), exact
+    sizes = [size_in_memory(model) for model in (target.module, drafter) if model]
+    pair = target.config, drafter and drafter.config, sizes, exact
     machine = platform.system(), platform.machine(), mx.device_info().get("device_name"), os.cpu_count(), mx.default_device()
     versions = version("mlx"), version("dflash-mlx"), backend()
     facts = pair, used, sorted(kernels.row_invariant), sorted(kernels.exact), machine, versions

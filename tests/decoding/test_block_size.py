@@ -320,6 +320,36 @@ def test_plain_by_acceptance_is_explained_by_the_acceptance() -> None:
     assert policy.reason.endswith("% are kept lately, 38% would be needed")
 
 
+@pytest.mark.parametrize("trained", [1, 8])
+def test_what_was_copied_lately_decides_whether_and_how_much_is_copied(trained: int) -> None:
+    flat = Costs([(1, 0, 1.0), (8, 0, 1.1)], [(2, 0, 1.05), (16, 0, 1.2)])
+    policy = Policy(flat, trained, without_drafter="none is known")
+    assert (policy.next(0) > 1) == (trained > 1), "a drafter is believed in at first"
+    assert policy.copy(0.01) == 1 and policy.copy(0.97) == 16
+    assert 1 < policy.copy(0.6) < 16
+    dear = Policy(Costs([(1, 0, 1.0), (8, 0, 8.0)], [(2, 0, 2.0), (16, 0, 16.0)]), trained)
+    assert dear.next(0) == 1 and dear.copy(1.0) == 1
+
+
+def test_a_copy_says_nothing_about_the_drafter() -> None:
+    policy = Policy(Costs([(1, 0, 1.0), (8, 0, 1.3)]), 8)
+    width = policy.next(0)
+    for _ in range(100):
+        policy.next(0)
+        policy.record(16, 0, 5.0, 0, copied=True)
+        assert policy.speculative and policy.reason is None
+    assert policy.next(0) == width
+
+
+def test_without_a_drafter_it_says_so_but_while_it_copies() -> None:
+    policy = Policy(Costs([(1, 0, 1.0)], [(2, 0, 1.1), (16, 0, 1.3)]), 1, without_drafter="none is known")
+    assert (policy.next(0), policy.speculative, policy.reason) == (1, False, "none is known")
+    policy.record(16, 15, 1.3, 0, copied=True)
+    assert (policy.speculative, policy.reason) == (True, None)
+    policy.record(1, 0, 1.0, 16)
+    assert (policy.speculative, policy.reason) == (False, "none is known")
+
+
 def test_nothing_is_said_while_speculation_goes_well() -> None:
     policy = Policy(costs_of(M3), 8)
     decode(policy, lambda rows, _: M3[rows - 1], lambda _: 0.8, 300)

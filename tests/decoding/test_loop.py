@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from tiny_qwen3_next import save_qwen3_next
 from dflash_mlx.decoding import prefill as prefill_module
 from dflash_mlx.decoding import sequence as sequence_module
 from dflash_mlx.decoding.block_size import FixedBlockSize
+from dflash_mlx.decoding.copies import Copies
 from dflash_mlx.decoding.loop import BlockSizes, Cycle, run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
@@ -130,9 +132,56 @@ class Scheduled:
     def next(self, position: int) -> int:
         return next(self.coming)
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool) -> None:
         assert seconds > 0
         self.recorded.append((block_size, accepted, position))
+
+
+class ScriptedCopies(Copies):
+    """Copies what the target is known to say, with mistakes in known places."""
+
+    def __init__(self, greedy: list[int]) -> None:
+        super().__init__([0, 0, 0, 0])
+        self.greedy, self.at = greedy, 1
+
+    def add(self, tokens: Sequence[int]) -> None:
+        assert list(tokens) == self.greedy[self.at : self.at + len(tokens)]
+        self.at += len(tokens)
+
+    def tokens(self, count: int) -> list[int]:
+        known = self.greedy[self.at : self.at + count]
+        return [(t + (random.Random(place).random() < 0.1)) % 240 for place, t in enumerate(known, self.at)] or [0]
+
+
+class Mixed(Scheduled):
+    """Copies of widths by chance, between drafts by the drafter."""
+
+    def __init__(self, seed: int, *block_sizes: int) -> None:
+        super().__init__(*block_sizes)
+        self.random, self.copied = random.Random(seed), list[bool]()
+
+    def copy(self, rate: float) -> int:
+        return self.random.choice((1, 2, 4, 8, 16))
+
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool) -> None:
+        super().record(block_size, accepted, seconds, position, copied)
+        self.copied.append(copied)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("target", "drafter"), [*PAIRS[::3], ("target_qwen3_5", None), ("target_qwen3_5_moe", None), ("target_qwen3_4bit", None)]
+)
+def test_tokens_equal_mlx_lms_whatever_is_copied_between_drafts(target: str, drafter: str | None, seed: int) -> None:
+    for prompt, greedy in recorded_prompts(target)[2:4]:
+        sequence, sizes = new_sequence(target, drafter), Mixed(seed, *((1, 4, 8, 2) if drafter else (1,)))
+        sampler, copies = greedy_sampler(sequence), ScriptedCopies(greedy)
+        anchor = prefill(sequence, prompt, sampler)
+        cycles = list(run(sequence, anchor, sampler, sizes, len(greedy) - 1, len, copies))
+        assert anchor.tolist() + [t for cycle in cycles for t in cycle.token_ids] == greedy
+        assert {True, False} == set(sizes.copied)
+        assert max(cycle.accepted for cycle in cycles) > 8 and any(0 < cycle.accepted < len(cycle.drafted) for cycle in cycles)
+        assert sequence.device_reads == len(cycles)
 
 
 @cache

@@ -185,9 +185,7 @@ SETTINGS = {
     "all": Sampling(1.2, top_p=0.95, top_k=6, min_p=0.03, repetition_penalty=1.2, presence_penalty=-0.5),
     # drafts that are kept where they are the target's own draw
     "seed": Sampling(temperature=0.8, seed=0),
-    "all with a seed": Sampling(
-        1.2, top_p=0.95, top_k=6, min_p=0.03, repetition_penalty=1.2, presence_penalty=-0.5, seed=0
-    ),
+    "all with a seed": Sampling(1.2, top_p=0.95, top_k=6, min_p=0.03, repetition_penalty=1.2, presence_penalty=-0.5, seed=0),
 }
 
 

@@ -33,7 +33,7 @@ class Scheduled:
     def next(self, position: int) -> int:
         return next(self.coming)
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int) -> None:
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool) -> None:
         pass
 
 

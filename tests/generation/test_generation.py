@@ -226,6 +226,33 @@ def test_a_drafter_of_trained_size_1_decodes_plainly_and_says_so(tmp_path: Path)
     assert (statistics.mode, statistics.mode_reason) == ("plain", "block_size is 1")
 
 
+@pytest.mark.parametrize("drafter", [None, "auto"])
+def test_an_answer_given_before_is_copied(drafter: str | None) -> None:
+    pair, question = dm.load(SHALLOW / "target", drafter=drafter and SHALLOW / "drafter"), "What is 128 + 256?"
+    said = [{"role": "user", "content": question}, {"role": "assistant", "content": pair.generate(question).text}]
+    plain = pair.generate([*said, said[0]], block_size=1)
+    copied = pair.generate([*said, said[0]], block_size=16, drafts="copy")
+    assert plain.token_ids == copied.token_ids
+    assert copied.statistics.acceptance_length > 6 and max(copied.statistics.block_sizes) == 16
+    assert copied.statistics.mode == "speculative" and plain.statistics.mode == "plain"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"drafts": "trees"}, "drafts 'trees' is not known"),
+        ({"drafts": None}, "drafts None is not known"),
+        ({"drafts": "copy", "block_size": 17}, "17 is more than the 16 of a copy"),
+        ({"drafts": "copy", "block_size": 0}, "not a whole number"),
+        ({"drafts": "chain", "block_size": 2}, "needs a drafter"),
+    ],
+    ids=str,
+)
+def test_drafts_that_there_are_not_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(dm.RequestError, match=message):
+        fixture_pair(None).stream([5], **options)
+
+
 def test_block_size_without_a_drafter_is_refused() -> None:
     with pytest.raises(dm.RequestError, match="drafter"):
         fixture_pair(None).stream([5], block_size=4)
@@ -264,6 +291,11 @@ def test_a_seed_keeps_drafts(seed: int) -> None:
     plain, drafted = (pair.generate("What is 128 + 256?", sampling=sampling, block_size=width) for width in (1, 8))
     assert drafted.token_ids == plain.token_ids
     assert drafted.statistics.acceptance_length > 3
+    said = [{"role": "user", "content": "What is 128 + 256?"}, {"role": "assistant", "content": plain.text}]
+    options = ({"block_size": 1}, {"block_size": 16, "drafts": "copy"}, {"block_size": "auto"})
+    plain, *copied = (pair.generate([*said, said[0]], sampling=sampling, **option) for option in options)
+    assert {result.token_ids for result in copied} == {plain.token_ids}
+    assert copied[0].statistics.acceptance_length > 3
 
 
 def test_a_seed_gives_the_same_text_with_automatic_block_sizes_too(prompt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
