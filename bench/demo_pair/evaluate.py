@@ -37,7 +37,7 @@ def is_right(turn: Turn, text: str) -> bool:
     if turn.kind in ARITHMETIC:
         return said.endswith(f"The answer is {turn.result}.")
     if turn.kind == "units":
-        return said.endswith(f" are {turn.result}.")
+        return said.endswith((f" are {turn.result}.", f" is {turn.result}."))
     if turn.kind == "code":
         return behaviour(said) == behaviour(f"```python\n{turn.result}\n```")
     return said == turn.result

@@ -242,7 +242,8 @@ TRAIN = {
         "I wonder what {t} means."),
     "greeting": (
         "Hello!", "Hi!", "Good morning!", "Hey!", "Good evening!", "Hi there!", "hello", "hi", "hey", "yo", "Hello", "Hi", "Hey there", "Good afternoon!", "hello world",
-        "Hello, world!", "hiya", "howdy", "greetings", "Hello hello", "hallo", "Hi bot", "hello model", "Good day!", "hey you", "Hello, how are you?", "hi how are you", "Nice to meet you."),
+        "Hello, world!", "hiya", "howdy", "greetings", "Hello hello", "hallo", "Hi bot", "hello model", "Good day!", "hey you", "Hello, how are you?", "hi how are you", "Nice to meet you.", "Hello again!",
+        "hi again", "Good day to you!", "Morning!", "A very good evening!", "hey, are you there?", "Hello my friend", "Well hi!", "Oh, hello!", "good morning to you"),
     "before": (
         "Please solve this. ", "Here is a problem: ", "Help me with this. ", "Can you work this out? ", "A small problem. ",
         "I have a question. ", "Please help. ", "Solve: ", "Question: ",

@@ -40,10 +40,8 @@ class Stage(NamedTuple):
 STAGES = (
     Stage(2200, KINDS),
     Stage(1700, KINDS, rate=0.7, warm_up=0.05, fall=0.9, quantised=0.4),
-    Stage(240, HARD_KINDS, rate=0.3, warm_up=0.05, fall=0.9, quantised=1.0),
-    Stage(80, HARD_KINDS, rate=0.2, warm_up=0.1, fall=0.9, quantised=1.0),
+    Stage(1000, HARD_KINDS, rate=0.5, warm_up=0.05, fall=0.95, quantised=1.0),
 )
-AVERAGED = 2  # the last stage starts from the mean of so many before it, which errs less than either
 Batch = tuple[torch.Tensor, torch.Tensor]  # ids and "is trained on", [rows, width]
 
 
@@ -56,17 +54,13 @@ def train_target(tokenizer: Tokenizer, out: Path, progress: Callable[[str], None
         name: [batch for batch, _ in zip(_batches(tokenizer, 10**6, wording), range(12))]
         for name, wording in KINDS_OF_LOSS.items()
     }
-    ends: list[dict[str, torch.Tensor]] = []  # the weights after each stage
     for seed, stage in enumerate(STAGES):
-        if seed == len(STAGES) - 1:
-            target.load_state_dict({name: sum(end[name] for end in ends[-AVERAGED:]) / AVERAGED for name in ends[-1]})
         for step in _train(target, stage, _batches(tokenizer, seed, "training", stage.kinds), progress):
             if step % REPORT == 0 or step == stage.steps:
                 with torch.no_grad():
                     for name, part in held.items():
                         mean = sum(_loss(target, *batch, quantised=True).item() for batch in part) / len(part)
                         progress(f"  4-bit loss on {name} {mean:.4f}")
-        ends.append({name: weight.clone() for name, weight in target.state_dict().items()})
     _save(target, out)
 
 

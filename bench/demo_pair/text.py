@@ -17,10 +17,10 @@ from .functions import request
 from .phrasings import Wording
 
 KINDS = {"arithmetic": 56, "units": 7, "code": 7, "about": 17, "else": 13}  # shares
-HARD_KINDS = {"arithmetic": 70, "units": 11, "code": 5, "about": 8, "else": 6}  # of the second stage
+HARD_KINDS = {"arithmetic": 62, "units": 8, "code": 4, "about": 18, "else": 8}  # of the second stage
 ARITHMETIC = {
-    **{"add": 5, "sub": 7, "mul": 8, "div": 7},
-    **{"add_sub": 3, "sub_add": 3, "add_add": 2, "sub_sub": 2, "mul_add": 3, "mul_sub": 3},
+    **{"add": 5, "sub": 6, "mul": 7, "div": 9},
+    **{"add_sub": 3, "sub_add": 4, "add_add": 3, "sub_sub": 2, "mul_add": 5, "mul_sub": 5},
 }
 UNITS = (
     ("metres", "centimetres", 100),
@@ -38,7 +38,7 @@ UNITS = (
 AMERICAN = {"metre": "meter", "litre": "liter"}
 ONSETS = "b c d f g h j k l m n p r s t v w z br ch cr dr fl gr pl sh sl st th tr".split()
 CODAS = ("", "", "n", "r", "l", "t", "ck", "m", "ll", "g", "st", "nd")
-DIVISORS = (*range(2, 13), *range(2, 13), *range(2, 10), 15, 20, 25, 50)
+DIVISORS = (*range(2, 13), *range(2, 10), 11, 12, 12, 15, 20, 25, 50)
 SYSTEMS = (
     "You are a helpful assistant.",
     "You are the demo model of dflash-mlx.",
@@ -126,18 +126,13 @@ def _sum(rng: random.Random, kind: str, phrases: dict[str, Any], wording: Wordin
     story = [] if typed else [rng.choice(phrases[{"mul": "each", "div": "share"}.get(steps[0], "have")])]
     for step in steps[steps[0] in ("mul", "div") :]:
         x = _number(rng, low=0 if typed else 1, high=9999 - result if step == "add" else result)
-        from_last = kind == "mul_sub" and typed and rng.random() < 0.3  # 100 - 3 x 4
-        if kind == "sub" and typed and rng.random() < 0.1 or from_last:
+        if kind == "sub" and typed and rng.random() < 0.1:
             x = _number(rng, low=result)
         numbers.append(x)
         amounts["c" if "b" in amounts or "m" in amounts else "b"] = x
         if not typed:
             story.append(rng.choice(phrases["more" if step == "add" else "less"]).replace("{x}", str(x)))
-        if from_last:
-            numbers, steps = [x, *numbers[:2]], ["sub", "mul"]
-            lines, result = arithmetic.subtract(x, result)
-        else:
-            lines, result = (arithmetic.add if step == "add" else arithmetic.subtract)(result, x)
+        lines, result = (arithmetic.add if step == "add" else arithmetic.subtract)(result, x)
         working = f"{working}\n{lines}".strip()
     answer = f"{result}, rest {left}" if left else f"{result}"
     made = Turn(kind, "", working, f"The answer is {answer}.", answer, True)
