@@ -13,8 +13,8 @@ from .rollout import make_dialogues, rollouts
 from .tokenizer import save_tokenizer, train_tokenizer
 
 HERE = Path(__file__).parent
-ANSWERS, CORPUS_SEED = 700, 5  # of the target, for the drafters to learn from
-DRAFTER_STEPS = {"drafter": 1000, "drafter_weak": 90}
+ANSWERS, CORPUS_SEED = 1600, 5  # of the target, for the drafters to learn from
+DRAFTER_STEPS = {"drafter": 1300, "drafter_weak": 90}
 
 
 def main() -> None:
