@@ -72,7 +72,7 @@ def _whole(option: str, example: str, help: str) -> Any:
     return _option(help, "N", parser(option, int, "a whole number", example))
 
 
-DRAFTS = ("auto", "chain", "copy")
+DRAFTS = ("auto", "chain", "tree", "copy")
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "seed")
 
 Model = Annotated[
@@ -136,7 +136,7 @@ Drafts = Annotated[
     typer.Option(
         parser=_drafts,
         metavar="KIND",
-        help="auto: by the drafter, or copied from the text where that is faster; chain: drafter only; copy: copies only.",
+        help="auto: by the drafter, or copied from the text where that is faster; chain, tree: drafter only; copy: copies only.",
     ),
 ]
 Verify = Annotated[

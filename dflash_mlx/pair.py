@@ -96,7 +96,8 @@ class Pair:
                 decoding; "auto", if it is left out: what gives the most tokens a second, measured on this machine.
             drafts: what drafts. "auto", if it is left out: the drafter, or, where the end of the text occurred before, what
                 followed it there, whichever promises more tokens a second; with a given `block_size`, the drafter.
-                "chain": the drafter alone. "copy": copies alone, in cycles of up to 16 rows or `block_size`.
+                "chain": the drafter's best guess alone. "tree": its most likely tokens, alternatives among them, in cycles of 16
+                rows or `block_size`. "copy": copies alone, likewise.
             stop: texts that end the answer; they are not part of it, and are not looked for in the thinking.
             verify: "fast", or "exact": bit for bit plain decoding, computed row by row where MLX's ops make it necessary.
             prompt_cache: a file, for prompts with the same long beginning. If it is there, that beginning is not read again:

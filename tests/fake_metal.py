@@ -49,7 +49,7 @@ class FakeMetal:
         def call(inputs: Sequence[mx.array], template: Sequence[tuple[str, Any]], **call: Any) -> list[mx.array]:
             self.ran.append(name)
             if name == "gated_delta":
-                self.rows = inputs[6].shape[1]
+                self.rows = inputs[7].shape[1]
             self.forms.add((name, str(template)))
             self._now += self.seconds.get(name, -TICK / 100) + (self.in_cycles.get(name, 0.0) if self.cycling else 0.0)
             results = getattr(self, f"_{name}")(dict(template), call["output_shapes"], *inputs)
@@ -65,27 +65,34 @@ class FakeMetal:
 
     _verify_matmul_fast = _verify_matmul
 
-    def _verify_attention(self, _: Any, shapes: Any, queries: mx.array, *rest: mx.array) -> list[mx.array]:
-        y = verify_attention_reference(queries, *rest)[0].astype(mx.float32)
-        heads, rows, chunks, _ = shapes[0]
+    def _verify_attention(
+        self, template: dict[str, Any], shapes: Any, queries: mx.array, keys: mx.array, values: mx.array, *rest: mx.array
+    ) -> list[mx.array]:
+        (position, seen), (heads, rows, chunks, _) = rest, shapes[0]
+        ancestors = (mx.right_shift(seen[:, None], mx.arange(rows, dtype=mx.uint32)) & 1) > 0 if template["TREE"] else None
+        y = verify_attention_reference(queries, keys, values, position, ancestors)[0].astype(mx.float32)
         sums = mx.concatenate([y[:, :, None], mx.zeros((heads, rows, chunks - 1, y.shape[-1]))], axis=2)
         return [sums, mx.zeros(shapes[1]), mx.zeros(shapes[2])]
 
     def _verify_attention_combine(self, _: Any, __: Any, sums: mx.array, *___: mx.array) -> list[mx.array]:
         return [sums[:, :, 0].transpose(1, 0, 2)[None]]
 
-    def _gated_delta(self, _: Any, __: Any, state: mx.array, count: mx.array, *rows: mx.array) -> list[mx.array]:
-        return list(gated_delta_reference(state, Writes(*rows[:4]), count, rows[4], Writes(*rows[5:])))
+    def _gated_delta(
+        self, template: dict[str, Any], _: Any, state: mx.array, path: mx.array, parents: mx.array, *rows: mx.array
+    ) -> list[mx.array]:
+        tree = parents if template["IsTree"] else None
+        return list(gated_delta_reference(state, Writes(*rows[:4]), path, rows[4], Writes(*rows[5:]), tree))
 
     def _recurrent_inputs(
-        self, template: dict[str, Any], _: Any, before: mx.array, count: mx.array, *rows: mx.array
+        self, template: dict[str, Any], _: Any, conv_rows: mx.array, before: mx.array, parents: mx.array, *rows: mx.array
     ) -> list[mx.array]:
         channels, heads = rows[3].shape[0], rows[4].size
         parts = [
             part[..., template[start] : template[start] + size]
             for part, start, size in zip(rows, ("QkvStart", "AStart", "BStart"), (channels, heads, heads))
         ]
-        made = recurrent_inputs_reference(before, count, *parts, Weights(*rows[3:]), template["Hk"], template["Dk"])
+        tree = parents if template["IsTree"] else None
+        made = recurrent_inputs_reference(conv_rows, before, *parts, Weights(*rows[3:]), template["Hk"], template["Dk"], tree)
         return [made.q, *made.writes, made.conv_rows]
 
     def _inject_kv(self, template: dict[str, Any], shapes: Any, context: mx.array, block: mx.array, *rest: mx.array) -> Any:

@@ -209,7 +209,7 @@ def _round(
     mx.eval(hidden)
     logits = drafter.logits(hidden, target)
     yield "draft head", _seconds(logits)
-    luck = sampler.luck(behind + 1, rows - 1) if sampler.temperature else None
+    luck = sampler.luck(behind + 1 + mx.arange(rows - 1)) if sampler.temperature else None
     yield "draft choice", _seconds(drafter.choose(hidden, logits, anchor, sampler, luck).ids)
 
 

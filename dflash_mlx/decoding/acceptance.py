@@ -5,6 +5,7 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from dflash_mlx.drafters import Draft
+from dflash_mlx.targets.tree import Tree
 
 
 class Verdict(NamedTuple):
@@ -12,10 +13,13 @@ class Verdict(NamedTuple):
 
     tokens: int32 `[rows]`; the first `accepted` + 1 are committed: the accepted drafts and the target's own next token.
     accepted: int32 `[1]`, how many drafts are kept.
+    path: int32 `[rows]`, of a tree: its first `accepted` + 1 are the rows of the anchor and of the accepted drafts; None: of a
+        chain they are the first ones.
     """
 
     tokens: mx.array
     accepted: mx.array
+    path: mx.array | None = None
 
 
 def accept_equal(drafts: mx.array, tokens: mx.array) -> Verdict:
@@ -26,6 +30,20 @@ def accept_equal(drafts: mx.array, tokens: mx.array) -> Verdict:
         tokens: int32 `[rows]`, the target's choices after the anchor and after each draft.
     """
     return Verdict(tokens, _leading(drafts == tokens[:-1]))
+
+
+def accept_in_tree(drafts: mx.array, tokens: mx.array, tree: Tree) -> Verdict:
+    """Keeps the path of a tree along which each draft is what the target itself chose after its parent.
+
+    Args:
+        drafts: int32 `[rows - 1]`; no two with the same parent are equal.
+        tokens: int32 `[rows]`, the target's choices after the anchor and after each draft.
+    """
+    rows = mx.arange(tokens.size)
+    chosen = mx.concatenate([mx.array([True]), drafts == tokens[tree.parents[1:]]])
+    kept = (chosen | ~tree.ancestors).all(axis=1)
+    path = mx.argsort(mx.where(kept, rows, rows + tokens.size)).astype(mx.int32)  # a parent stands before its children
+    return Verdict(tokens[path], kept.sum(keepdims=True).astype(mx.int32) - 1, path)
 
 
 def accept_sampled(draft: Draft, p: mx.array, key: mx.array) -> Verdict:
@@ -40,7 +58,7 @@ def accept_sampled(draft: Draft, p: mx.array, key: mx.array) -> Verdict:
         p: float32 `[rows, vocab]`, the target's distributions after the anchor and each draft.
         key: of `mx.random`; must not be used again.
     """
-    ids, q = draft
+    ids, q, _ = draft
     if q is None:
         q = (ids[:, None] == mx.arange(p.shape[-1])).astype(mx.float32)
     accept_key, draw_key = mx.random.split(key)

@@ -12,6 +12,7 @@ from operator import mul
 import numpy as np
 
 from dflash_mlx.decoding.costs import Costs, Pace
+from dflash_mlx.decoding.sequence import Offer
 
 # Acceptance
 PRIOR_RATE, PRIOR_WEIGHT = 0.7, 2.0  # what is believed before the first draft, and the weight of how many cycles it has
@@ -29,6 +30,8 @@ PROBE_REST = 8  # cycles from one probe to the next
 PROBE_EASE = 10  # a probe may need so many percent more of its drafts kept than the width that needs least
 HELD_UP = 3.0  # times its expected seconds; what a cycle takes beyond that is not its own
 
+TREES = (8, 16)  # rows of a tree
+TREE_GAIN, TREE_MEMORY = 1.15, 32  # tokens of a tree against those of the longest chain: at first; cycles after which that fades
 MOST_COPIED = 16  # rows of a cycle whose drafts were copied: what the kernels serve
 
 # Alarm
@@ -110,10 +113,11 @@ class FixedBlockSize:
         block_size: rows a cycle with drafts by the drafter.
         reason: why it is 1.
         copied: rows of a cycle that copies.
+        tree: whether the drafter proposes a tree.
     """
 
-    def __init__(self, block_size: int, reason: str = "block_size is 1", copied: int = 1) -> None:
-        self._block_size, self._reason, self._copied = block_size, reason, copied
+    def __init__(self, block_size: int, reason: str = "block_size is 1", copied: int = 1, tree: bool = False) -> None:
+        self._block_size, self._reason, self._copied, self._tree = block_size, reason, copied, tree
         self._copying = False
         self._alarm = _Alarm()
 
@@ -122,13 +126,21 @@ class FixedBlockSize:
         """Whether no cycle will ever be drafted."""
         return self._block_size == 1
 
-    def next(self, position: int) -> int:
-        return self._block_size
+    def next(self, position: int) -> Offer:
+        return Offer(self._block_size, self._tree)
 
     def copy(self, rate: float) -> int:
         return self._copied
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool = False) -> None:
+    def record(
+        self,
+        block_size: int,
+        accepted: int,
+        seconds: float,
+        position: int,
+        copied: bool = False,
+        chain: tuple[int, int] | None = None,
+    ) -> None:
         self._copying = copied
         if block_size > 1 and not copied:
             self._alarm.record(accepted)
@@ -147,32 +159,43 @@ class FixedBlockSize:
 
 
 class Policy:
-    """Chooses the block size of every cycle of one request.
+    """Chooses the block size of every cycle of one request, and whether its drafts are a chain, a tree or copied.
 
-    `next` may be called before the cycles asked for earlier are recorded.
+    `next` may be called before the cycles asked for earlier are recorded. Inside, trees count as widths beyond the
+    trained one: `trained_block_size` + 1 is the smallest of `TREES`.
 
     Args:
         costs: of this machine, with this pair.
         trained_block_size: the widest choice; 1 without a drafter.
         frozen: decide by `costs` alone whatever time cycles take, so that a request can be repeated.
         without_drafter: why there is no drafter.
+        trees: whether drafts may be a tree.
 
     Attributes:
         plain_only: drafts by the drafter cannot pay on this machine even with each of them kept: `next` is always 1.
     """
 
     def __init__(
-        self, costs: Costs, trained_block_size: int, frozen: bool = False, without_drafter: str = "no drafter was loaded"
+        self,
+        costs: Costs,
+        trained_block_size: int,
+        frozen: bool = False,
+        without_drafter: str = "no drafter was loaded",
+        trees: bool = False,
     ) -> None:
-        self._c, self._k = np.array([costs.line(w) for w in range(1, trained_block_size + 1)]).T
-        self._copied = np.array([costs.line(w, copied=True) for w in range(1, MOST_COPIED + 1)]).T
+        self._offers = [Offer(w) for w in range(1, trained_block_size + 1)]
+        if trees and trained_block_size > 1 and costs.trees:
+            self._offers += [Offer(rows, tree=True) for rows in TREES]
+        self._c, self._k = np.array([costs.line(rows, "tree" if tree else "chain") for rows, tree in self._offers]).T
+        self._copied = np.array([costs.line(w, "copy") for w in range(1, MOST_COPIED + 1)]).T
+        self._gains = np.full(len(self._offers) - trained_block_size, TREE_GAIN)  # of trees
         self._trained, self._frozen, self._without_drafter = trained_block_size, frozen, without_drafter
         self._copying = False  # in the last recorded cycle
         # tokens of a cycle if 0, 1, ... 100% of the drafts at every position are kept, by rows: [101, trained_block_size]
         self._tokens_at = np.cumsum(np.linspace(0, 1, 101)[:, None] ** np.arange(trained_block_size), axis=1)
         # a cost ratio moves one way as the context grows: its ends tell
         self.plain_only = all(self._best_gain(self._c + self._k * n) <= WORTHWHILE for n in (0, costs.longest))
-        self._acceptance, self._pace, self._alarm = Acceptance(trained_block_size), Pace(trained_block_size), _Alarm()
+        self._acceptance, self._pace, self._alarm = Acceptance(trained_block_size), Pace(len(self._offers)), _Alarm()
         self._width = 1  # of regular cycles
         self._asked: deque[bool] = deque()  # of cycles not recorded yet: is it a probe?
         self._position = 0
@@ -184,15 +207,15 @@ class Policy:
         if not self.plain_only:
             self._choose(0)
 
-    def next(self, position: int) -> int:
-        """Rows of the next cycle, behind `position` committed rows."""
+    def next(self, position: int) -> Offer:
+        """What the drafter proposes for the next cycle, behind `position` committed rows."""
         self._position = position
         if self.plain_only:
-            return 1
+            return Offer(1)
         self._choose(position)
         probe = self._probe(position, self._speeds(position))
         self._asked.append(probe is not None)
-        return probe or self._width
+        return self._offers[(probe or self._width) - 1]
 
     def copy(self, rate: float) -> int:
         """Rows of the next cycle if it copies, each token being right with probability `rate`; 1: it had better not."""
@@ -208,7 +231,15 @@ class Policy:
         if speeds[best - 1] > MARGIN * speeds[self._width - 1]:
             self._width = best
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool = False) -> None:
+    def record(
+        self,
+        block_size: int,
+        accepted: int,
+        seconds: float,
+        position: int,
+        copied: bool = False,
+        chain: tuple[int, int] | None = None,
+    ) -> None:
         """The oldest cycle asked for is done.
 
         Args:
@@ -217,6 +248,7 @@ class Policy:
             seconds: from the cycle before it to this one.
             position: rows committed before it.
             copied: it copied instead.
+            chain: of a tree, how long the path of its first choices was, and how much of that was kept.
         """
         self._copying = copied
         if self.plain_only:
@@ -225,12 +257,13 @@ class Policy:
         if copied:  # it says nothing about the drafter
             self._last, self._rest = 1, self._rest - 1
             return
-        calibrated = float(self._c[block_size - 1] + self._k[block_size - 1] * position)
+        width = block_size if chain is None else self._trained + 1 + sum(rows < block_size for rows in TREES)
+        calibrated = float(self._c[width - 1] + self._k[width - 1] * position)
         if self._frozen:
             seconds = calibrated
-        expected = calibrated * self._pace.factor(block_size)
-        resumed = block_size > 1 and self._last == 1  # features that waited were injected too
-        self._last = block_size
+        expected = calibrated * self._pace.factor(width)
+        resumed = width > 1 and self._last == 1  # features that waited were injected too
+        self._last = width
         charged = min(seconds, HELD_UP * expected)
         self._elapsed += charged
         self._rest -= 1
@@ -241,11 +274,15 @@ class Policy:
             self._spent = max(0.0, self._spent + lost)
             self._rest = 0 if lost <= 0 else self._rest
         if not self._frozen and seconds > 0:
-            self._pace.record(block_size, seconds / calibrated, at_most=resumed)
-        if block_size > 1:
+            self._pace.record(width, seconds / calibrated, at_most=resumed)
+        if width > 1:
             self._tried = True
             self._alarm.record(accepted)
-            self._acceptance.record(block_size - 1, accepted)
+            if chain:
+                tree = width - self._trained - 1
+                gain = (accepted + 1) / self._acceptance.tokens()[-1]
+                self._gains[tree] += (gain - self._gains[tree]) / TREE_MEMORY
+            self._acceptance.record(*(chain or (block_size - 1, accepted)))
         else:
             self._acceptance.age()
 
@@ -281,16 +318,18 @@ class Policy:
         return (self._c + self._k * position) * self._pace.factors()
 
     def _speeds(self, position: int) -> np.ndarray:
-        """Expected tokens a second with 1, 2, ... rows."""
-        return self._acceptance.tokens() / self._seconds(position)
+        """Expected tokens a second with every width."""
+        tokens = self._acceptance.tokens()[: self._trained]
+        return np.append(tokens, np.minimum(tokens[-1] * self._gains, self._trained)) / self._seconds(position)
 
     def _best_gain(self, seconds: np.ndarray) -> float:
         """How much faster than plain the best width is with every draft kept."""
-        return float(np.max(np.arange(1, self._trained + 1) * seconds[0] / seconds))
+        most = np.minimum(np.arange(1, len(seconds) + 1), self._trained)  # tokens: a tree is no deeper than the longest chain
+        return float(np.max(most * seconds[0] / seconds))
 
     def _needed(self, seconds: np.ndarray) -> np.ndarray:
         """The percentage of drafts that must be kept for 2, 3, ... rows to be chosen over plain; 101 if even 100 is too few."""
-        return (self._tokens_at < MARGIN * seconds / seconds[0] - 1e-9).sum(axis=0)[1:]
+        return (self._tokens_at < MARGIN * seconds[: self._trained] / seconds[0] - 1e-9).sum(axis=0)[1:]
 
     def _probe(self, position: int, speeds: np.ndarray) -> int | None:
         """A width to look at in the next cycle though another seems best, if it is time and the budget allows it."""

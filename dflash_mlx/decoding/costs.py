@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,10 @@ SURPRISE = 0.5  # the most that one cycle can say: what took 10x as long was hel
 COMMON_SPREAD, COMMON_DRIFT = 0.3, 0.05  # of the whole machine: before the first cycle, and from one cycle to the next
 OWN_SPREAD = 0.3  # of a width against the others
 OWN_REACH, OWN_MEMORY = 2.0, 2000  # widths over which that is alike, cycles over which it fades
+
+
+Point = tuple[int, int, float]  # block size, positions of context, seconds
+Kind = Literal["chain", "copy", "tree"]  # what is drafted: by the drafter, copied from the text, by the drafter again
 
 
 class Costs:
@@ -29,25 +33,30 @@ class Costs:
         points: block size, positions of context, seconds, of cycles with a draft by the drafter. Block size 1 (plain,
             no draft) is needed. Of repeated measurements the median counts.
         copied: the same of cycles whose drafts were copied from the text; none: they cost as much.
+        trees: the same of cycles whose drafts are a tree; none: not known.
     """
 
-    def __init__(self, points: Iterable[tuple[int, int, float]], copied: Iterable[tuple[int, int, float]] = ()) -> None:
-        self.points, self.copied = (
-            tuple(sorted((int(w), int(n), float(s)) for w, n, s in measured)) for measured in (points, copied)
+    def __init__(self, points: Iterable[Point], copied: Iterable[Point] = (), trees: Iterable[Point] = ()) -> None:
+        self.points, self.copied, self.trees = (
+            tuple(sorted((int(w), int(n), float(s)) for w, n, s in measured)) for measured in (points, copied, trees)
         )
-        everything = self.points + self.copied
+        everything = self.points + self.copied + self.trees
         if not all(w >= 1 and n >= 0 and 1e-7 < s < 1e4 for w, n, s in everything):
             raise ValueError(f"costs need block sizes from 1, contexts from 0 and sensible seconds: {everything}")
         plain = tuple(point for point in self.points if point[0] == 1)
         if not plain or len({w for w, _, _ in everything}) < 2:
             raise ValueError(f"costs need block size 1 and another one, not {sorted({w for w, _, _ in everything})}")
         self.longest = max(n for _, n, _ in self.points)
-        self._lines = _lines(self.points)
-        self._copied_lines = _lines(plain + self.copied) if self.copied else self._lines
+        chains = _lines(self.points)
+        self._lines: dict[Kind, dict[int, tuple[float, float]]] = {
+            "chain": chains,
+            "copy": _lines(plain + self.copied) if self.copied else chains,
+            "tree": _lines(plain + self.trees),
+        }
 
-    def line(self, block_size: int, copied: bool = False) -> tuple[float, float]:
-        """c and k of a block size, whose drafts may be copied."""
-        lines = self._copied_lines if copied else self._lines
+    def line(self, block_size: int, kind: Kind = "chain") -> tuple[float, float]:
+        """c and k of a block size."""
+        lines = self._lines[kind]
         measured = list(lines)
         if block_size in lines:
             return lines[block_size]
@@ -65,21 +74,21 @@ class Costs:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"points": [list(point) for point in self.points], "copied": [list(point) for point in self.copied]}
+        return {name: [list(point) for point in getattr(self, name)] for name in ("points", "copied", "trees")}
 
     @classmethod
     def from_dict(cls, data: object) -> "Costs":
         """What `to_dict` gave. Raises ValueError if it is anything else."""
         try:
-            points, copied = ([(w, n, s) for w, n, s in data[name]] for name in ("points", "copied"))  # type: ignore[index]
+            measured = [[(w, n, s) for w, n, s in data[name]] for name in ("points", "copied", "trees")]  # type: ignore[index]
         except (TypeError, KeyError, ValueError):
             raise ValueError("these are not costs: expected points of [block size, context, seconds]") from None
-        if not all(type(w) is type(n) is int and type(s) in (int, float) for w, n, s in points + copied):
-            raise ValueError(f"costs need whole block sizes and contexts, and numbers of seconds: {points + copied}")
-        return cls(points, copied)
+        if not all(type(w) is type(n) is int and type(s) in (int, float) for points in measured for w, n, s in points):
+            raise ValueError(f"costs need whole block sizes and contexts, and numbers of seconds: {measured}")
+        return cls(*measured)
 
 
-def _lines(points: Iterable[tuple[int, int, float]]) -> dict[int, tuple[float, float]]:
+def _lines(points: Iterable[Point]) -> dict[int, tuple[float, float]]:
     """c and k of every measured block size, in order."""
     points = tuple(points)
     seconds: dict[int, dict[int, float]] = {}
@@ -109,13 +118,14 @@ class Pace:
     has met a slower machine, so all widths do; a width that is off when first seen, beside others just seen, is off itself.
     """
 
-    def __init__(self, trained_block_size: int) -> None:
-        widths = np.arange(trained_block_size)
+    def __init__(self, count: int) -> None:
+        """count: of widths, 1, 2, ..."""
+        widths = np.arange(count)
         alike = OWN_SPREAD**2 * np.exp(-np.abs(widths[:, None] - widths) / OWN_REACH)
-        self._mean = np.zeros(trained_block_size + 1)
-        self._fade = np.full(trained_block_size + 1, 1 - 1 / OWN_MEMORY)
+        self._mean = np.zeros(count + 1)
+        self._fade = np.full(count + 1, 1 - 1 / OWN_MEMORY)
         self._fade[0] = 1
-        self._covariance, self._drift = (np.zeros((trained_block_size + 1,) * 2) for _ in range(2))
+        self._covariance, self._drift = (np.zeros((count + 1,) * 2) for _ in range(2))
         self._covariance[0, 0], self._covariance[1:, 1:] = COMMON_SPREAD**2, alike
         self._drift[0, 0], self._drift[1:, 1:] = COMMON_DRIFT**2, alike * (1 - self._fade[1] ** 2)
 
@@ -142,7 +152,7 @@ class Pace:
         return math.exp(self._mean[0] + self._mean[block_size])
 
     def factors(self) -> np.ndarray:
-        """`factor` of 1, 2, ... rows, float64 `[trained_block_size]`."""
+        """`factor` of every width, float64 `[count]`."""
         return np.exp(self._mean[0] + self._mean[1:])
 
     def spread(self, a: int, b: int) -> float:

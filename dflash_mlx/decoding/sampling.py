@@ -9,10 +9,11 @@ from pathlib import Path
 import mlx.core as mx
 
 from dflash_mlx.checkpoint import read_json
-from dflash_mlx.decoding.acceptance import Verdict, accept_equal, accept_sampled, race
+from dflash_mlx.decoding.acceptance import Verdict, accept_equal, accept_in_tree, accept_sampled, race
 from dflash_mlx.drafters import Draft
 from dflash_mlx.drafters.dflash import GREEDY
 from dflash_mlx.errors import CheckpointError, RequestError
+from dflash_mlx.targets.tree import Tree
 
 # mlx-lm's contract: tokens of the text so far, int32 [n], and the logits after them, [1, vocab] -> logits [1, vocab], of
 # which at least one must be above -inf
@@ -102,13 +103,12 @@ def read_default_sampling(folder: Path) -> Sampling:
 class Sampler:
     """Chooses the tokens of one request, the drafter's and the target's, as its `Sampling` says.
 
-    Everything stays on the device. With a seed, random numbers belong to (seed, position, token): a drafter's draw and the
-    target's race with the same ones, and a draft is kept where it is the target's own draw. So the text is the one that
-    plain decoding draws. Without a seed numbers are new for each use, and drafts are judged by rejection sampling, which
-    keeps as many.
+    Everything stays on the device. Random numbers belong to (seed, position, token): a drafter's draw and the target's race
+    with the same ones, and a draft is kept where it is the target's own draw. So the text is the one that plain decoding
+    draws with this seed. Without a seed, chains are judged by rejection sampling instead, which keeps as many or more.
 
     Attributes:
-        key: of `mx.random`, for what is drawn next; with a seed, for all that is drawn.
+        key: of `mx.random`, that of the seed.
     """
 
     def __init__(
@@ -145,14 +145,11 @@ class Sampler:
         """That of the request, for a drafter too; see `dflash_mlx.drafters.dflash.Chooser`."""
         return self.sampling.temperature
 
-    def luck(self, position: mx.array, rows: int) -> mx.array:
+    def luck(self, positions: mx.array) -> mx.array:
         """Random numbers to draw with; see `Chooser`."""
-        vocab_size = self._seen.size
-        if self.sampling.seed is None:
-            return mx.random.uniform(shape=(rows, vocab_size), key=self._next_key())
-        low = self.key[1] ^ (position + mx.arange(rows)).astype(mx.uint32)
+        low = self.key[1] ^ positions.astype(mx.uint32)
         keys = mx.stack([mx.broadcast_to(self.key[0], low.shape), low], axis=-1)
-        return mx.vmap(lambda key: mx.random.uniform(shape=(vocab_size,), key=key))(keys)
+        return mx.vmap(lambda key: mx.random.uniform(shape=self._seen.shape, key=key))(keys)
 
     def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array | None]:
         """Draws from a drafter's scores; see `Chooser`."""
@@ -161,23 +158,30 @@ class Sampler:
         q = self.distribution(scores, filtered)
         return race(q, luck), q
 
-    def accept(self, draft: Draft, logits: mx.array) -> Verdict:
+    def accept(self, draft: Draft, logits: mx.array, tree: Tree | None = None) -> Verdict:
         """Judges a draft, and draws the target's own token behind the part that is kept.
 
         Args:
             draft: of `rows` - 1 tokens after the text; none for a token that nothing was drafted for.
             logits: `[rows, vocab]`, the target's, after the text and after each draft.
+            tree: which of these follow each other, where they are not a chain; not with logits processors.
         """
-        logits = self.adjust(draft.ids, logits)
+        logits = self.adjust(draft.ids, logits, tree)
         if self.temperature == 0:
-            return accept_equal(draft.ids, mx.argmax(logits, axis=-1).astype(mx.int32))
-        p = self.distribution(logits)
-        if self.sampling.seed is None:
-            return accept_sampled(draft, p, self._next_key())
-        return accept_equal(draft.ids, race(p, self.luck(mx.array([self._length], mx.int32), draft.ids.size + 1)))
+            tokens = mx.argmax(logits, axis=-1).astype(mx.int32)
+        else:
+            p = self.distribution(logits)
+            if self.sampling.seed is None and tree is None:
+                return accept_sampled(draft, p, self._next_key())
+            depths = tree.depths if tree else mx.arange(draft.ids.size + 1)
+            tokens = race(p, self.luck(self._length + depths))
+        return accept_in_tree(draft.ids, tokens, tree) if tree else accept_equal(draft.ids, tokens)
 
-    def adjust(self, drafts: mx.array, logits: mx.array) -> mx.array:
-        """The logits `[rows, vocab]` after processors and penalties: row i's text ends with `drafts[:i]` (int32 `[rows - 1]`)."""
+    def adjust(self, drafts: mx.array, logits: mx.array, tree: Tree | None = None) -> mx.array:
+        """The logits `[rows, vocab]` after processors and penalties: row i's text ends with `drafts[:i]` (int32 `[rows - 1]`).
+
+        tree: which drafts it ends with, where they are not a chain.
+        """
         if self.processors:
             text, rows = mx.array(self._tokens, mx.int32), []
             for i, row in enumerate(mx.split(logits, logits.shape[0])):
@@ -189,7 +193,7 @@ class Sampler:
             logits = logits.astype(mx.float32)
             penalty = self.sampling.repetition_penalty
             penalised = mx.where(logits > 0, logits / penalty, logits * penalty) - self.sampling.presence_penalty
-            logits = mx.where(self._seen_before(drafts), penalised, logits)
+            logits = mx.where(self._seen_before(drafts, tree), penalised, logits)
         return logits
 
     def distribution(self, logits: mx.array, filtered: bool = True) -> mx.array:
@@ -219,8 +223,11 @@ class Sampler:
             lowest = mx.maximum(lowest, math.log(min_p))
         return lowest
 
-    def _seen_before(self, drafts: mx.array) -> mx.array:
+    def _seen_before(self, drafts: mx.array, tree: Tree | None) -> mx.array:
         """Which tokens are in the text before each row: bool `[drafts + 1, vocab]`."""
+        if tree:
+            drafted = drafts[:, None] == mx.arange(self._seen.size)
+            return self._seen | (tree.ancestors[:, 1:].astype(mx.float32) @ drafted.astype(mx.float32) > 0)
         rows = [self._seen]
         for i in range(drafts.size):
             rows.append(mx.logical_or(rows[-1], mx.arange(self._seen.size) == drafts[i]))

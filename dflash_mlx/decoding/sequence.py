@@ -13,10 +13,18 @@ from dflash_mlx.drafters.dflash import Chooser
 from dflash_mlx.kernels.buffers import GROWTH
 from dflash_mlx.targets import State, Target
 from dflash_mlx.targets.state import RecurrentState
+from dflash_mlx.targets.tree import Tree, rows_at
 
-NO_DRAFT = Draft(mx.array([], mx.int32), None)
+NO_DRAFT = Draft(mx.array([], mx.int32))
 # rows of context features that wait while the drafter rests, before they are injected: memory against dispatches
 QUEUE = 512
+
+
+class Offer(NamedTuple):
+    """What the drafter is to propose for a cycle: so many rows, the anchor's included, as a chain or a tree."""
+
+    rows: int
+    tree: bool = False
 
 
 class Checkpoint(NamedTuple):
@@ -74,14 +82,15 @@ class TokenSequence:
         """Makes room in the target's state for `rows` more rows."""
         self.state.reserve(self.position + rows)
 
-    def forward(self, ids: mx.array, commit: bool = False) -> mx.array:
+    def forward(self, ids: mx.array, commit: bool = False, tree: Tree | None = None) -> mx.array:
         """The target over int32 `[rows]` at the current position: normed hidden states `[1, rows, hidden]`.
 
         The rows become permanent with `commit`, but with `commit=True` the target's state already holds them.
+        tree: who follows whom, if they are not a chain.
         """
         taps = self.drafter.config.target_layer_ids if self.drafter else ()
         hidden, self._features = self.target.forward(
-            ids[None], self.state, _at(self.position), taps, commit=commit, exact=self.exact
+            ids[None], self.state, _at(self.position), taps, commit=commit, exact=self.exact, tree=tree
         )
         self._ahead = False
         return hidden
@@ -90,14 +99,15 @@ class TokenSequence:
         """The target's logits, `[rows, vocab]`."""
         return self.target.lm_head(hidden, exact=self.exact).squeeze(0)
 
-    def commit(self, count: int) -> None:
-        """Makes the first `count` rows of the last forward permanent."""
+    def commit(self, count: int, path: Sequence[int] | None = None) -> None:
+        """Makes the first `count` rows of the last forward permanent; of a tree, those of the `path`."""
+        start = self.position
         self.position += count  # first: whoever finds it wrong after an interrupt knows that there was one
-        self.state.commit(count)
+        self.state.commit(count, path, start)
         if self._ahead:
             self._injected = self.position
         elif self._features is not None:
-            self._waiting.append(self._features[:, :count])
+            self._waiting.append(rows_at(self._features, range(count) if path is None else path[:count]))
             if self.position - self._injected >= QUEUE:
                 self._inject()
                 mx.async_eval(self.arrays)  # nobody else asks for it while the drafter rests: the features would stay
@@ -125,28 +135,30 @@ class TokenSequence:
             self._inject()
             self.drafter.settle(self.context)
 
-    def draft(self, anchor: mx.array, block_size: int, chooser: Chooser) -> Draft:
-        """The drafter's guess at the `block_size` - 1 tokens after the anchor (int32 `[1]`), which is the newest token."""
-        if block_size == 1:
+    def draft(self, anchor: mx.array, offer: Offer, chooser: Chooser) -> Draft:
+        """The drafter's guess at what comes after the anchor (int32 `[1]`), which is the newest token."""
+        if offer.rows == 1:
             return NO_DRAFT
         self._inject()
-        return self._draft(anchor, _at(self.position), self.position, block_size, chooser)
+        return self._draft(anchor, _at(self.position), self.position, offer, chooser)
 
-    def draft_ahead(self, verdict: Verdict, block_size: int, chooser: Chooser) -> Draft:
+    def draft_ahead(self, verdict: Verdict, offer: Offer, chooser: Chooser) -> Draft:
         """The same for the next cycle, while the host does not know the verdict on the last forward's rows yet."""
-        if block_size == 1 or self._features is None:
+        if offer.rows == 1 or self._features is None:
             return NO_DRAFT
         # rows that the verdict drops are injected too: the next block is written over them, or no mask shows them
-        self._inject(self._features)
+        self._inject(self._features if verdict.path is None else mx.take(self._features, verdict.path, axis=1))
         self._ahead = True
         anchor = mx.take(verdict.tokens, verdict.accepted)
         at_most = self.position + verdict.tokens.size
-        return self._draft(anchor, self.position + 1 + verdict.accepted, at_most, block_size, chooser)
+        return self._draft(anchor, self.position + 1 + verdict.accepted, at_most, offer, chooser)
 
-    def _draft(self, anchor: mx.array, position: mx.array, at_most: int, block_size: int, chooser: Chooser) -> Draft:
+    def _draft(self, anchor: mx.array, position: mx.array, at_most: int, offer: Offer, chooser: Chooser) -> Draft:
         assert self.drafter and self.context
+        block_size = self.drafter.config.block_size if offer.tree else offer.rows
         self.context.reserve(at_most + block_size)
-        return self.drafter.draft(anchor, self.context, position, block_size, self.target, chooser)
+        nodes = {"nodes": offer.rows - 1} if offer.tree else {}
+        return self.drafter.draft(anchor, self.context, position, block_size, self.target, chooser, **nodes)
 
     def _inject(self, *uncommitted: mx.array) -> None:
         """Injects the features that wait, and those of uncommitted rows behind them, in one piece."""

@@ -22,7 +22,7 @@ class Statistics:
         generated_tokens: tokens handed out, the end-of-sequence token included.
         cycles: draft-verify passes; the first token comes from the prompt's own pass.
         acceptance_length: generated tokens after the first / cycles.
-        acceptance_by_position: for each drafted position, how often its token was kept.
+        acceptance_by_position: for each drafted position, how often its token was kept, of a tree one of its tokens.
         block_sizes: how often each block size was used.
         time_to_first_token_s: from the request to the first token.
         prefill_tokens_per_second: prompt tokens / time of their passes.
@@ -77,7 +77,7 @@ class Recorder:
         self.cycles += 1
         self.block_sizes[cycle.block_size] += 1
         stopped = cycle.accepted == len(cycle.token_ids)  # behind a stop, nobody knows what would have been kept
-        self.drafted.update(range(cycle.accepted if stopped else len(cycle.drafted)))
+        self.drafted.update(range(cycle.accepted if stopped else cycle.deepest))
         self.accepted.update(range(cycle.accepted))
 
     def statistics(self, sequence: TokenSequence, policy: Policy | FixedBlockSize) -> Statistics:

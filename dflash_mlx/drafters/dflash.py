@@ -15,9 +15,12 @@ from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.context import Context, LayerContext, SlidingContext, Waiting
 from dflash_mlx.drafters.injection import Injection
 from dflash_mlx.drafters.layers import Layer
+from dflash_mlx.drafters.tree import grow, log_probabilities
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.kernels.projections import FeedForward
 from dflash_mlx.kernels.verify_matmul import project
+
+CANDIDATES = 16  # for each place of a tree
 
 
 class Head(Protocol):
@@ -34,10 +37,13 @@ class Draft(NamedTuple):
     ids: int32 `[drafts]`, the drafted tokens.
     q: float32 `[drafts, vocab]`, what each was drawn from, given those before it; None: nothing was drawn, all of it
         is on `ids`.
+    parents: int32 `[drafts]`, of a tree: whom each follows, 0 for the anchor, else 1 + the place of a draft before it; None:
+        they are a chain.
     """
 
     ids: mx.array
-    q: mx.array | None
+    q: mx.array | None = None
+    parents: mx.array | None = None
 
 
 class Chooser(Protocol):
@@ -48,11 +54,8 @@ class Chooser(Protocol):
         """0 takes the best: nothing is drawn."""
         ...
 
-    def luck(self, position: mx.array, rows: int) -> mx.array:
-        """Random numbers to draw with, float32 `[rows, vocab]`, uniform in [0, 1).
-
-        For each token of the vocabulary at the positions `position` (int32 `[1]`), `position` + 1, ...
-        """
+    def luck(self, positions: mx.array) -> mx.array:
+        """Random numbers to draw with at each position, int32 `[n]`, for each token: float32 `[n, vocab]`, uniform in [0, 1)."""
         ...
 
     def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, mx.array | None]:
@@ -75,7 +78,7 @@ class Greedy:
 
     temperature = 0.0
 
-    def luck(self, position: mx.array, rows: int) -> mx.array:
+    def luck(self, positions: mx.array) -> mx.array:
         raise NotImplementedError("nothing is drawn")
 
     def draw(self, scores: mx.array, filtered: bool, luck: mx.array | None) -> tuple[mx.array, None]:
@@ -124,7 +127,7 @@ class DFlash(nn.Module):
         self._project = partial(project, kernels=kernels)
         self._injection.use_kernels(kernels)
         self._compiled_features, self._compiled_write = mx.compile(self._project_features), mx.compile(self._write)
-        self._compiled_block = mx.compile(self._block)
+        self._compiled_block, self._compiled_grow = mx.compile(self._block), mx.compile(self.grow)
 
     @property
     def linear_layers(self) -> list[nn.Module]:
@@ -213,7 +216,14 @@ class DFlash(nn.Module):
         return context
 
     def draft(
-        self, anchor: mx.array, context: Context, position: mx.array, block_size: int, target: Head, chooser: Chooser = GREEDY
+        self,
+        anchor: mx.array,
+        context: Context,
+        position: mx.array,
+        block_size: int,
+        target: Head,
+        chooser: Chooser = GREEDY,
+        nodes: int = 0,
     ) -> Draft:
         """Guesses the `block_size` - 1 tokens after the anchor.
 
@@ -224,9 +234,13 @@ class DFlash(nn.Module):
             block_size: anchor + drafts, 2 or more.
             target: embeds the block and reads the logits.
             chooser: chooses each token.
+            nodes: of a tree, instead of a chain: the tokens that are most likely among those that can follow each other.
         """
         hidden = self.hidden(anchor, context, position, block_size, target)[:, 1:]
-        luck = chooser.luck(position + 1, block_size - 1) if chooser.temperature else None
+        luck = chooser.luck(position + 1 + mx.arange(block_size - 1)) if chooser.temperature else None
+        if nodes:
+            ids, parents = self._compiled_grow(hidden, self.logits(hidden, target), anchor, luck, chooser.temperature, nodes)
+            return Draft(ids, None, parents)
         return self.choose(hidden, self.logits(hidden, target), anchor, chooser, luck)
 
     def embed(self, ids: mx.array, target: Head) -> mx.array:
@@ -245,6 +259,16 @@ class DFlash(nn.Module):
         luck: `[drafts, vocab]`, to draw with.
         """
         return Draft(*chooser.draw(logits.squeeze(0), filtered=True, luck=luck))
+
+    def grow(
+        self, hidden: mx.array, logits: mx.array, anchor: mx.array, luck: mx.array | None, temperature: float, nodes: int
+    ) -> tuple[mx.array, mx.array]:
+        """Tokens and parents of a tree of so many nodes, int32 `[nodes]`; the arrays as for `choose`."""
+        logits = logits.squeeze(0)
+        everywhere, count = log_probabilities(logits, temperature, luck), min(CANDIDATES, logits.shape[-1])
+        candidates = mx.argpartition(-everywhere, count - 1, axis=-1)[:, :count]
+        likely = mx.take_along_axis(everywhere, candidates, axis=-1)
+        return grow(candidates, lambda level, before: mx.repeat(likely[level][None], before.size, axis=0), anchor, nodes)
 
 
 def _times(x: mx.array, factor: float) -> mx.array:

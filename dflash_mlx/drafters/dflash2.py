@@ -9,6 +9,7 @@ import mlx.nn as nn
 from dflash_mlx.drafters.config import DrafterConfig
 from dflash_mlx.drafters.dflash import Chooser, DFlash, Draft
 from dflash_mlx.drafters.layers import Layer, SubLayer
+from dflash_mlx.drafters.tree import grow, log_probabilities
 from dflash_mlx.kernels.candidates import candidates_metal, covers
 from dflash_mlx.kernels.projections import Project, as_module
 
@@ -144,5 +145,20 @@ class DFlash2(DFlash):
         selector, (_, rows, vocab) = self.candidate_selector, logits.shape
         projected = self._project(selector.hidden_projection, hidden)
         served = self.kernels.use("candidates", rows) and covers(logits.dtype, rows, vocab, selector.top_k)
-        ids, q = (selector.walk_by_kernel if served else selector.walk)(projected, logits, anchor, chooser, luck)
+        ids, q, _ = (selector.walk_by_kernel if served else selector.walk)(projected, logits, anchor, chooser, luck)
         return Draft(ids.squeeze(0), None if q is None else q.squeeze(0))  # as an index, 0 would be a dispatch
+
+    def grow(
+        self, hidden: mx.array, logits: mx.array, anchor: mx.array, luck: mx.array | None, temperature: float, nodes: int
+    ) -> tuple[mx.array, mx.array]:
+        selector, logits = self.candidate_selector, logits.squeeze(0)
+        projected = self._project(selector.hidden_projection, hidden).squeeze(0)
+        candidates, unary = selector.candidates(logits)
+        successors = selector.successor_codebook[candidates]
+        luck = None if luck is None else mx.take_along_axis(luck, candidates, axis=-1)
+
+        def scores(level: int, before: mx.array) -> mx.array:
+            edges = selector.edges(before, projected[level], successors[level])
+            return log_probabilities(unary[level] + edges, temperature, None if luck is None else luck[level])
+
+        return grow(candidates, scores, anchor, nodes)

@@ -136,10 +136,11 @@ def _policy(
     if request.block_size is not None:
         if request.by_copy:
             return FixedBlockSize(1, without_drafter, copied=request.block_size)
-        return FixedBlockSize(request.block_size, "block_size is 1" if drafter else without_drafter)
+        return FixedBlockSize(request.block_size, "block_size is 1" if drafter else without_drafter, tree=request.by_tree)
     # what is repeated must not depend on how long a cycle happened to take
     repeatable = request.sampling.temperature > 0 and request.sampling.seed is not None
-    return Policy(costs(), drafter.config.block_size if drafter and request.by_drafter else 1, repeatable, without_drafter)
+    trained = drafter.config.block_size if drafter and request.by_drafter else 1
+    return Policy(costs(), trained, repeatable, without_drafter, request.by_tree)
 
 
 @contextmanager

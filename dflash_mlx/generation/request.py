@@ -12,7 +12,7 @@ from dflash_mlx.errors import RequestError
 from dflash_mlx.targets import Target
 from dflash_mlx.text import Prompt, Tokenizer
 
-Drafts = Literal["auto", "chain", "copy"]
+Drafts = Literal["auto", "chain", "tree", "copy"]
 
 
 class Options(TypedDict, total=False):
@@ -47,7 +47,7 @@ class Request:
         prompt: token ids.
         max_tokens: already cut to what the model's context has room for.
         block_size: rows a cycle, 1 for plain decoding; None: the policy's choice.
-        by_drafter, by_copy: what may draft.
+        by_drafter, by_tree, by_copy: what may draft: the drafter, as a tree too, and the text.
         widest: the most rows that a cycle may have.
         exact: whether verification must give the bits of plain decoding.
         stop: stop strings.
@@ -60,6 +60,7 @@ class Request:
     logits_processors: tuple[LogitsProcessor, ...]
     block_size: int | None
     by_drafter: bool
+    by_tree: bool
     by_copy: bool
     widest: int
     exact: bool
@@ -104,11 +105,18 @@ def new_request(
     automatic = isinstance(block_size, str) and block_size == "auto"
     trained = drafter.config.block_size if drafter and drafts != "copy" else 1
     by_copy = drafts == "copy" or (drafts == "auto" and automatic)
-    widest = max(trained, MOST_COPIED) if by_copy else trained
+    by_tree = trained > 1 and (
+        drafts == "tree" or (drafts == "auto" and automatic and verify == "fast" and not logits_processors)
+    )
+    if drafts == "tree":
+        _check_tree(drafter, verify, logits_processors)
+        block_size = MOST_COPIED if automatic else block_size
+        automatic = False
+    widest = max(trained, MOST_COPIED) if by_copy or by_tree else trained
     if automatic:
         width = None if widest > 1 else 1
     else:
-        width = check_block_size(block_size, drafter, copied=drafts == "copy")
+        width = check_block_size(block_size, drafter, free=drafts in ("copy", "tree"))
     ids = _encoded(tokenizer, prompt, raw, system, thinking)
     vocabulary, positions = target.config.vocab_size, target.config.max_position_embeddings
     room = positions - len(ids)
@@ -128,6 +136,7 @@ def new_request(
         logits_processors=tuple(logits_processors),
         block_size=width,
         by_drafter=trained > 1,
+        by_tree=by_tree,
         by_copy=by_copy,
         widest=width or widest,
         exact=verify == "exact",
@@ -172,17 +181,29 @@ def check_progress(progress: object) -> None:
         raise RequestError(f"progress {progress!r} is not a function.", "Give one that can be called, or leave it out.")
 
 
-def check_block_size(block_size: Any, drafter: DFlash | None, copied: bool = False) -> int:
+def _check_tree(drafter: DFlash | None, verify: str, logits_processors: Sequence[LogitsProcessor]) -> None:
+    """Raises RequestError where drafts cannot be a tree."""
+    if drafter is None or drafter.config.block_size == 1:
+        raise RequestError('drafts="tree" needs a drafter.', "Load one with the target, or leave drafts out.")
+    if verify == "exact":
+        raise RequestError('drafts="tree" is not exact.', 'Use verify="fast", or leave drafts out.')
+    if logits_processors:
+        raise RequestError('drafts="tree" does not go with logits processors.', "Leave drafts out: they go with chains.")
+
+
+def check_block_size(block_size: Any, drafter: DFlash | None, free: bool = False) -> int:
     """A block size as it is given.
 
     Raises:
-        RequestError: it is not a whole number from 1 to what the drafter was trained for, without one 1; where drafts are
-            copied, to 16.
+        RequestError: it is not a whole number from 1 to what the drafter was trained for, without one 1; where that does not
+            bind, of copies and trees, to 16.
     """
     _check_whole("block_size", block_size)
-    if copied:
+    if free:
         if block_size > MOST_COPIED:
-            raise RequestError(f"block_size {block_size} is more than the {MOST_COPIED} of a copy.", f"Use 1 to {MOST_COPIED}.")
+            raise RequestError(
+                f"block_size {block_size} is more than the {MOST_COPIED} of a copy or a tree.", f"Use 1 to {MOST_COPIED}."
+            )
         return int(block_size)
     if drafter is None and block_size > 1:
         raise RequestError(f"block_size {block_size} needs a drafter.", "Load one with the target, or use block_size=1.")

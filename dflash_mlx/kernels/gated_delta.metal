@@ -33,15 +33,16 @@ const uint row = thread_position_in_grid.y * (32 / Lanes) + lane / Lanes;  // of
 const uint head = thread_position_in_grid.z, key_head = head / (Hv / Hk);
 const uint first = lane % Lanes * N, at = (head * Dv + row) * Dk + first;
 
-float values[N], keys[N], queries[N];
+float values[N], keys[N], queries[N], start[N];
 for (int i = 0; i < N / 4; ++i) {
     const float4 four = ((const device float4*)(state + at))[i];
     for (int j = 0; j < 4; ++j) values[4 * i + j] = four[j];
 }
 
-// Up to the count and no further: what lies behind it is stale and may be anything.
-const int replayed = count[0];
-for (int t = 0; t < replayed; ++t) {
+// The path and no further: what lies behind it is stale and may be anything.
+const int replayed = path[0];
+for (int j = 0; j < replayed; ++j) {
+    const int t = path[1 + j];
     for (int i = 0; i < N; ++i) keys[i] = last_k[(t * Hk + key_head) * Dk + first + i];
     const uint of = t * Hv + head;
     write_row<Dk, Lanes>(values, keys, last_v[of * Dv + row], last_g[of], last_beta[of]);
@@ -50,8 +51,24 @@ for (int t = 0; t < replayed; ++t) {
 for (int i = 0; i < N / 4; ++i)
     ((device float4*)(committed + at))[i] = float4(values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]);
 
+if (IsTree)
+    for (int i = 0; i < N; ++i) start[i] = values[i];
+
 const int rows = q_shape[1];
 for (int t = 0; t < rows; ++t) {
+    if (IsTree && parents[t] != t - 1) {
+        // From the committed state to the parent again, each time the next row on the way.
+        for (int i = 0; i < N; ++i) values[i] = start[i];
+        int above = -1;
+        while (above != parents[t]) {
+            int next = parents[t];
+            while (parents[next] != above) next = parents[next];
+            above = next;
+            for (int i = 0; i < N; ++i) keys[i] = k[(next * Hk + key_head) * Dk + first + i];
+            const uint of = next * Hv + head;
+            write_row<Dk, Lanes>(values, keys, v[of * Dv + row], g[of], beta[of]);
+        }
+    }
     for (int i = 0; i < N; ++i) keys[i] = k[(t * Hk + key_head) * Dk + first + i];
     for (int i = 0; i < N; ++i) queries[i] = q[(t * Hk + key_head) * Dk + first + i];
     const uint of = t * Hv + head;

@@ -10,6 +10,9 @@ block's pass writes the first `count` of them into the state, keeps the result, 
 the state is read once and written once a cycle, whatever was accepted.
 
 The bits are those of one row at a time, and of mlx-lm's kernels: the same additions in the same order.
+
+The new rows may be a tree: each starts from its parent's state. A lane holds the committed state beside the one it works on, and
+walks from there again where a row does not follow the one before it.
 """
 
 from typing import NamedTuple
@@ -19,7 +22,7 @@ import mlx.core as mx
 from dflash_mlx.kernels import metal_kernel
 
 LANES = 4  # that share a row of the state, 4, 8, 16 or 32, `key_dim` being a multiple of 4 times as many: the bits are the same
-INPUTS = ("state", "count", "last_k", "last_v", "last_g", "last_beta", "q", "k", "v", "g", "beta")
+INPUTS = ("state", "path", "parents", "last_k", "last_v", "last_g", "last_beta", "q", "k", "v", "g", "beta")
 OUTPUTS = ("y", "committed")
 
 
@@ -47,29 +50,44 @@ def covers(key_heads: int, key_dim: int, value_heads: int, value_dim: int, dtype
     )
 
 
-def gated_delta_reference(state: mx.array, last: Writes, count: mx.array, q: mx.array, new: Writes) -> tuple[mx.array, mx.array]:
-    """As `gated_delta_metal`, in plain MLX: all states of the last block are made, and the one after row `count` is picked."""
-    committed = mx.concatenate([state, *states_after(last, state)])[count]
-    return outputs(q, states_after(new, committed)), committed
+def gated_delta_reference(
+    state: mx.array, last: Writes, path: mx.array, q: mx.array, new: Writes, parents: mx.array | None = None
+) -> tuple[mx.array, mx.array]:
+    """As `gated_delta_metal`, in plain MLX: row after row, each from its parent's state."""
+    count, rows = path[:1], path[1 : 1 + last.v.shape[1]]
+    committed = state
+    for i in range(rows.size):
+        longer = states_after(Writes(*(mx.take(part, rows[i : i + 1], axis=1) for part in last)), committed)[-1]
+        committed = mx.where(i < count, longer, committed)
+    if parents is None:
+        return outputs(q, states_after(new, committed)), committed
+    states = [committed]  # before the rows, then after each of them
+    for i in range(q.shape[1]):
+        parent = mx.take(mx.concatenate(states), parents[i : i + 1] + 1, axis=0)
+        states += states_after(Writes(*(part[:, i : i + 1] for part in new)), parent)
+    return outputs(q, states[1:]), committed
 
 
-def gated_delta_metal(state: mx.array, last: Writes, count: mx.array, q: mx.array, new: Writes) -> tuple[mx.array, mx.array]:
+def gated_delta_metal(
+    state: mx.array, last: Writes, path: mx.array, q: mx.array, new: Writes, parents: mx.array | None = None
+) -> tuple[mx.array, mx.array]:
     """Writes accepted rows into the state and runs new ones from there.
 
     Args:
         state: float32 `[1, value_heads, value_dim, key_dim]`, before the last block.
-        last: the last block's rows, one at least: a fresh state has a row of zeros, and count 0.
-        count: int32 `[1]`, how many of them were accepted; later ones are not looked at.
+        last: the last block's rows, one at least: a fresh state has a row of zeros, and an empty path.
+        path: int32, how many of them were accepted, then which, in order; what stands behind is not looked at.
         q: `[1, rows, key_heads, key_dim]`, normed and scaled.
         new: the new rows.
+        parents: int32 `[rows]`, whom each of them follows, a row before it or -1, the committed state; None: the row before.
 
     Returns:
         y `[1, rows, value_heads, value_dim]` of q's dtype, and the state after the accepted rows.
     """
     rows, (_, value_heads, value_dim, key_dim) = q.shape[1], state.shape
     y, committed = metal_kernel("gated_delta", INPUTS, OUTPUTS)(
-        inputs=[state, count, *last, q, *new],
-        template=[("T", q.dtype), ("Dk", key_dim), ("Lanes", LANES)],
+        inputs=[state, path, mx.zeros((1,), mx.int32) if parents is None else parents, *last, q, *new],
+        template=[("T", q.dtype), ("Dk", key_dim), ("Lanes", LANES), ("IsTree", parents is not None)],
         grid=(32, value_dim * LANES // 32, value_heads),
         threadgroup=(32, 2, 1),
         output_shapes=[(1, rows, value_heads, value_dim), state.shape],
@@ -103,22 +121,27 @@ class Block(NamedTuple):
     faded: mx.array
 
 
-def whole_block(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, Block]:
+def whole_block(q: mx.array, writes: Writes, state: mx.array, ancestors: mx.array | None = None) -> tuple[mx.array, Block]:
     """y and what is written, of all rows at once, in plain MLX: some twenty operations, where `states_after` takes ten a row.
 
     Each row's correction depends on the earlier ones: a triangular system (the UT transform of Yang et al. 2024, arXiv
     2412.06464), solved by (I + A)^-1 = (I - A)(I + A^2)(I + A^4)..., as A is strictly lower triangular. No product of decays is
     divided by another: they may underflow. The rounding is not that of one row at a time.
+
+    ancestors: bool `[rows, rows]`, which rows each of them comes after, itself included; None: all that stand before it.
     """
     (_, rows, heads, _), position = writes.v.shape, mx.arange(q.shape[1])[:, None]
     keys, queries = (_by_head(mx.repeat(x, heads // x.shape[2], axis=2)) for x in (writes.k, q))
     g, beta = _by_head(writes.g[..., None]), _by_head(writes.beta[..., None])
     column = mx.arange(1 + rows)
-    faded = mx.cumprod(mx.where(column <= position, g, 1.0), axis=1) * (column <= position + 1)
+    if ancestors is None:
+        faded = mx.cumprod(mx.where(column <= position, g, 1.0), axis=1) * (column <= position + 1)
+    else:
+        faded = _faded_along(ancestors, g)
     both = mx.concatenate([keys, queries], axis=1)
     remembered = (both @ state[0].swapaxes(1, 2)) * mx.concatenate([faded[..., :1]] * 2, axis=1)
     alike = both @ keys.swapaxes(1, 2)
-    between = faded[..., 1:] * beta * alike[:, :rows] * (column[:-1] < position)
+    between = faded[..., 1:] * beta * alike[:, :rows] * (column[:-1] < position)  # not with itself
     corrections = (_by_head(writes.v) - remembered[:, :rows]) * beta
     corrections = corrections - between @ corrections
     for _ in range((rows - 1).bit_length() - 1):
@@ -128,9 +151,19 @@ def whole_block(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array,
     return y.swapaxes(0, 1)[None].astype(q.dtype), Block(keys, corrections, faded)
 
 
-def state_after(count: mx.array, block: Block, state: mx.array) -> mx.array:
-    """The state after the first `count` rows, int32 `[1]`, one at least, of a block that started from `state`."""
-    faded = mx.take(block.faded, count - 1, axis=1)
+def _faded_along(ancestors: mx.array, g: mx.array) -> mx.array:
+    """`Block.faded` of a tree, from its decays `[value_heads, rows, 1]`: products over the rows on the path between two."""
+    rows = g.shape[1]
+    # row r, column c, row t: whether t is on the path to r and not on the one to c (column 0: before all rows)
+    passed = mx.pad(ancestors, [(1, 0), (0, 0)])
+    between = ancestors[:, None] & ~passed[None]
+    faded = mx.where(between, g.reshape(-1, 1, 1, rows), 1.0).prod(axis=-1)
+    return faded * mx.pad(ancestors, [(0, 0), (1, 0)], constant_values=True)
+
+
+def state_after(row: mx.array, block: Block, state: mx.array) -> mx.array:
+    """The state after a row, int32 `[1]`, and those it follows, of a block that started from `state`."""
+    faded = mx.take(block.faded, row, axis=1)
     written = (block.corrections * faded[..., 1:].swapaxes(1, 2)).swapaxes(1, 2) @ block.keys
     return state * faded[..., :1] + written
 

@@ -15,13 +15,21 @@ T softplus(T x) {
 // ---- body ----
 // A SIMD group has one head of q, k or v of one row. It rounds to T wherever MLX's ops do, and adds in their order.
 const uint lane = thread_position_in_grid.x, row = thread_position_in_grid.y, head = thread_position_in_grid.z;
-const uint channels = conv_weight_shape[0], taps = conv_weight_shape[1], before = taps - 1;
+const uint channels = conv_weight_shape[0];
+constexpr uint Before = Taps - 1;
 const uint Hv = A_log_shape[0], Dv = (channels - 2 * Hk * Dk) / Hv;
 const bool is_value = head >= 2 * Hk;
 const uint value_head = head - 2 * Hk;
 const uint first = is_value ? 2 * Hk * Dk + value_head * Dv : head * Dk;
 const uint width = is_value ? Dv : Dk;
-const uint accepted = count[0];
+
+// Which rows the convolution reads: its own last, those it follows before it. Places are those in `kept`.
+uint places[Taps];
+places[Before] = Before + row;
+for (uint tap = Before; tap > 0; --tap) {
+    const uint place = places[tap];
+    places[tap - 1] = IsTree && place >= Before ? uint(int(Before) + parents[place - Before]) : place - 1;
+}
 
 T values[4 * Parts];  // a lane has 4 neighbours out of each 128 channels
 float squares = 0;
@@ -32,12 +40,12 @@ for (int part = 0; part < Parts; ++part) {
         if (of_head >= width) continue;
         const uint channel = first + of_head;
         float sum = 0;
-        for (uint tap = 0; tap < taps; ++tap) {
-            const uint at = row + tap;  // in `kept`
-            const T x = at < before ? T(conv_rows[(accepted + at) * channels + channel])
-                                    : T(qkv[(at - before) * qkv_shape[2] + QkvStart + channel]);
-            if (tap == before || row == 0) kept[at * channels + channel] = x;
-            sum += float(x) * float(conv_weight[channel * taps + tap]);
+        for (uint tap = 0; tap < Taps; ++tap) {
+            const uint at = places[tap];
+            const T x = at < Before ? T(conv_rows[before[at] * channels + channel])
+                                    : T(qkv[(at - Before) * qkv_shape[2] + QkvStart + channel]);
+            if (tap == Before || row == 0) kept[at * channels + channel] = x;
+            sum += float(x) * float(conv_weight[channel * Taps + tap]);
         }
         const T z = T(sum), x = z * sigmoid(z);
         values[4 * part + i] = x;

@@ -8,6 +8,8 @@ strength are made from a and b (`mlx_lm.models.qwen3_5.GatedDeltaNet`, `gated_de
     q = q / sqrt(sum(q²) + 1e-6) / sqrt(key_dim)    k = k / sqrt(sum(k²) + 1e-6)
     g = exp(-exp(A_log) softplus(a + dt_bias))      beta = sigmoid(b)
 
+New rows may be a tree: the convolution then reads the rows on the path to each.
+
 The kernel rounds to the activations' dtype where MLX's ops do, and no result depends on the number of rows. It reads its
 parts of a joint projection where they stand.
 """
@@ -22,7 +24,7 @@ from dflash_mlx.kernels import metal_kernel
 from dflash_mlx.kernels.columns import Columns, columns_of
 from dflash_mlx.kernels.gated_delta import Writes
 
-INPUTS = ("conv_rows", "count", "qkv", "a", "b", "conv_weight", "A_log", "dt_bias")
+INPUTS = ("conv_rows", "before", "parents", "qkv", "a", "b", "conv_weight", "A_log", "dt_bias")
 OUTPUTS = ("q", "k", "v", "g", "beta", "kept")
 
 
@@ -61,44 +63,62 @@ def covers(key_heads: int, key_dim: int, value_heads: int, value_dim: int, dtype
 
 def recurrent_inputs_reference(
     conv_rows: mx.array,
-    count: mx.array,
+    before: mx.array,
     qkv: mx.array | Columns,
     a: mx.array | Columns,
     b: mx.array | Columns,
     weights: Weights,
     key_heads: int,
     key_dim: int,
+    parents: mx.array | None = None,
 ) -> RecurrentInputs:
     """As `recurrent_inputs_metal`, in plain MLX."""
     qkv, a, b = (columns_of(part).view for part in (qkv, a, b))
     rows, value_heads, (conv_dim, kernel, _) = qkv.shape[1], weights.A_log.size, weights.conv.shape
-    before = conv_rows if conv_rows.shape[1] == kernel - 1 else mx.take(conv_rows, count + mx.arange(kernel - 1), axis=1)
-    conv_rows = mx.concatenate([before, qkv], axis=1)
-    x = nn.silu(mx.conv1d(conv_rows, weights.conv, groups=conv_dim))
-    q, k, v = mx.split(x, [key_heads * key_dim, 2 * key_heads * key_dim], axis=-1)
+    if conv_rows.shape[1] > kernel - 1:
+        conv_rows = mx.take(conv_rows, before, axis=1)
+    conv_rows = mx.concatenate([conv_rows, qkv], axis=1)
+    if parents is None:
+        x = mx.conv1d(conv_rows, weights.conv, groups=conv_dim)
+    else:
+        read = conv_rows[0][_taps(parents, kernel)]  # [rows, kernel, conv_dim]
+        x = mx.conv1d(read, weights.conv, groups=conv_dim).swapaxes(0, 1)
+    q, k, v = mx.split(nn.silu(x), [key_heads * key_dim, 2 * key_heads * key_dim], axis=-1)
     q, k = (part.reshape(1, rows, key_heads, key_dim) for part in (q, k))
     q, k = normalize_qk(q, k, inv_scale=key_dim**-0.5, eps=1e-6)
     v = v.reshape(1, rows, value_heads, -1)
     return RecurrentInputs(q, Writes(k, v, compute_g(weights.A_log, a, weights.dt_bias), mx.sigmoid(b)), conv_rows)
 
 
+def _taps(parents: mx.array, kernel: int) -> mx.array:
+    """The places, `[rows, kernel]`, that each row's convolution reads: of the `kernel` - 1 rows before the block and its own."""
+    start = kernel - 1  # of the block's own
+    previous = mx.concatenate([mx.arange(start) - 1, start + parents])
+    places = [start + mx.arange(parents.size)]
+    for _ in range(kernel - 1):
+        places.append(previous[places[-1]])
+    return mx.stack(places[::-1], axis=1)
+
+
 def recurrent_inputs_metal(
     conv_rows: mx.array,
-    count: mx.array,
+    before: mx.array,
     qkv: mx.array | Columns,
     a: mx.array | Columns,
     b: mx.array | Columns,
     weights: Weights,
     key_heads: int,
     key_dim: int,
+    parents: mx.array | None = None,
 ) -> RecurrentInputs:
     """The recurrence's inputs for new rows.
 
     Args:
         conv_rows: `[1, kernel - 1 + previous, conv_dim]`, as the last block's call returned them; zeros for a fresh state.
-        count: int32 `[1]`, how many of the last block's rows were accepted; later ones are not looked at.
+        before: int32 `[kernel - 1]`, the places in it of the newest accepted rows; others are not looked at.
         qkv: `[1, rows, conv_dim]`, queries, keys and values side by side, projected.
         a, b: `[1, rows, value_heads]`, projected; all three may be columns of wider rows.
+        parents: int32 `[rows]`, whom each row follows, a row before it or -1, the accepted ones; None: the row before.
     """
     parts = [columns_of(part) for part in (qkv, a, b)]
     activations = [part.rows for part in parts]
@@ -110,8 +130,8 @@ def recurrent_inputs_metal(
     starts = [(name, part.start) for name, part in zip(("QkvStart", "AStart", "BStart"), parts)]
     sizes = [("Hk", key_heads), ("Dk", key_dim), ("Parts", -(-max(key_dim, value_dim) // 128))]
     q, k, v, g, beta, kept = metal_kernel("recurrent_inputs", INPUTS, OUTPUTS)(
-        inputs=[conv_rows, count, *activations, *weights],
-        template=[("T", dtype), ("D", rate), *starts, *sizes],
+        inputs=[conv_rows, before, mx.zeros((1,), mx.int32) if parents is None else parents, *activations, *weights],
+        template=[("T", dtype), ("D", rate), ("IsTree", parents is not None), ("Taps", kernel), *starts, *sizes],
         grid=(32, rows, 2 * key_heads + value_heads),
         threadgroup=(32, 1, 1),
         output_shapes=[keys, keys, values, heads, heads, (1, kernel - 1 + rows, conv_dim)],

@@ -31,6 +31,7 @@ threadgroup Quad tile[TILE * QUADS];  // keys, then values; quad c of row r is a
 
 const device Quad* query[PER];
 int visible[PER];  // keys up to here
+uint tree[PER];    // of the block's own keys, those that are seen, a bit each
 int partial[PER];  // its place in the output; -1: there is no such query
 float best[PER];
 float weight[PER];
@@ -42,6 +43,7 @@ for (int i = 0; i < PER; i++) {
   const bool real = row < rows;
   query[i] = (const device Quad*)(queries + (real ? (head * rows + row) * D : 0));
   visible[i] = real ? min(end, position[0] + row + 1) : 0;
+  tree[i] = TREE && real ? seen[row] : 0;
   partial[i] = real ? (head * rows + row) * chunks + chunk : -1;
   best[i] = -INFINITY;
   weight[i] = 0.0f;
@@ -75,9 +77,11 @@ for (int at = start; at < end; at += TILE) {
     }
   }
   for (int i = 0; i < PER; i++) {
-    if (at < visible[i]) {  // the same for the whole simdgroup
-      const bool sees = at + lane < visible[i];
-      const float now = max(best[i], simd_max(sees ? score[i] : -INFINITY));
+    const int own = at + lane - position[0];  // of the block
+    const bool sees = at + lane < visible[i] && (!TREE || own < 0 || (tree[i] >> uint(own) & 1u) != 0);
+    const float top = simd_max(sees ? score[i] : -INFINITY);
+    if (TREE ? top > -INFINITY : at < visible[i]) {  // the same for the whole simdgroup
+      const float now = max(best[i], top);
       const float shrink = exp((best[i] - now) * SCALE);
       score[i] = sees ? exp((score[i] - now) * SCALE) : 0.0f;
       weight[i] = fma(weight[i], shrink, simd_sum(score[i]));
@@ -85,6 +89,8 @@ for (int at = start; at < end; at += TILE) {
         sum[i][j] *= shrink;
       }
       best[i] = now;
+    } else if (TREE) {
+      score[i] = 0.0f;  // none of its values is added below
     }
   }
 

@@ -25,34 +25,45 @@ QUERIES = 64  # heads of a kv head times rows: what the registers of 8 simdgroup
 DTYPES = (mx.bfloat16, mx.float16, mx.float32)
 
 
-def verify_attention_reference(queries: mx.array, keys: mx.array, values: mx.array, position: mx.array) -> mx.array:
+def verify_attention_reference(
+    queries: mx.array, keys: mx.array, values: mx.array, position: mx.array, ancestors: mx.array | None = None
+) -> mx.array:
     """As `verify_attention_metal`, in plain MLX.
 
     Args:
         queries: `[1, heads, rows, head_dim]`; row i stands at `position` + i.
         keys, values: `[1, kv_heads, capacity, head_dim]`; position p stands in row p, the block's own rows included.
         position: int32 `[1]`; `position` + rows must not be more than the capacity.
+        ancestors: bool `[rows, rows]`, which of the block's rows each of them sees, none behind it; None: all up to itself.
 
     Returns:
         `[1, heads, rows, head_dim]`.
     """
     rows, head_dim = queries.shape[2:]
-    mask = mx.arange(keys.shape[2]) <= (position + mx.arange(rows))[:, None]
+    column = mx.arange(keys.shape[2])
+    mask = column <= (position + mx.arange(rows))[:, None]
+    if ancestors is not None:
+        of_block = mx.take_along_axis(ancestors, mx.broadcast_to(mx.clip(column - position, 0, rows - 1), mask.shape), axis=1)
+        mask = mask & ((column < position) | of_block)
     return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=head_dim**-0.5, mask=mask)
 
 
-def verify_attention_metal(queries: mx.array, keys: mx.array, values: mx.array, position: mx.array) -> mx.array:
+def verify_attention_metal(
+    queries: mx.array, keys: mx.array, values: mx.array, position: mx.array, ancestors: mx.array | None = None
+) -> mx.array:
     """Two dispatches; for the arguments see `verify_attention_reference`.
 
     What is returned is a view of `[1, rows, heads, head_dim]`: transposed back it is no copy.
     """
     (_, heads, rows, head_dim), (_, kv_heads, capacity, _) = queries.shape, keys.shape
     chunks = -(-capacity // CHUNK)
+    bits = mx.left_shift(mx.array(1, mx.uint32), mx.arange(rows, dtype=mx.uint32))
+    seen = mx.zeros((1,), mx.uint32) if ancestors is None else mx.where(ancestors, bits, 0).sum(axis=1).astype(mx.uint32)
     partials = heads, rows, chunks
     sums, bests, weights = metal_kernel(
-        "verify_attention", ("queries", "keys", "values", "position"), ("sums", "bests", "weights")
+        "verify_attention", ("queries", "keys", "values", "position", "seen"), ("sums", "bests", "weights")
     )(
-        inputs=[queries, keys, values, position],
+        inputs=[queries, keys, values, position, seen],
         template=[
             ("T", queries.dtype),
             ("D", head_dim),
@@ -60,6 +71,7 @@ def verify_attention_metal(queries: mx.array, keys: mx.array, values: mx.array, 
             ("KV_HEADS", kv_heads),
             ("CHUNK", CHUNK),
             ("PER", -(-heads // kv_heads * rows // SIMDGROUPS)),
+            ("TREE", ancestors is not None),
         ],
         grid=(32, SIMDGROUPS, kv_heads * chunks),
         threadgroup=(32, SIMDGROUPS, 1),

@@ -4,7 +4,7 @@ import mlx.core as mx
 
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
-from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.sequence import Offer, TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.errors import CheckpointError, DFlashError, PairMismatchError
 from dflash_mlx.targets import Target
@@ -37,7 +37,7 @@ def check_cycle(target: Target, drafter: DFlash | None) -> None:
         try:
             sequence, width = TokenSequence(target, drafter), drafter.config.block_size
             anchor = prefill(sequence, [0, 1, 2], sampler)
-            drafted = sequence.draft(anchor, width, sampler)
+            drafted = sequence.draft(anchor, Offer(width), sampler)
             sequence.reserve(width)
             mx.eval(sequence.forward(mx.concatenate([anchor, drafted.ids])))
             position = mx.array([sequence.position], mx.int32)

@@ -15,6 +15,7 @@ from dflash_mlx.kernels.projections import FeedForward, Projections
 from dflash_mlx.kernels.verify_matmul import project
 from dflash_mlx.targets.row_invariance import Op, ops_of, rows_apart
 from dflash_mlx.targets.state import AttentionState
+from dflash_mlx.targets.tree import Tree
 
 Before = tuple[mx.array, mx.array, mx.array, mx.array | None]
 
@@ -54,15 +55,18 @@ class AttentionLayer:
         mask: mx.array,
         commit: bool = False,
         exact: bool = False,
+        tree: Tree | None = None,
     ) -> mx.array:
         """Writes the K and V of rows `[1, rows, hidden]` at `position` and attends where `mask` `[rows, capacity]` allows.
+
+        The rows of a tree stand there side by side, each rotated to the position it has on its path.
 
         With `commit`, the rows are a chunk of a prompt: they come in too many sizes to compile for.
         """
         before, after = (self._before, self._after) if commit else self._compiled[exact]
-        queries, keys, values, gate = before(x, position)
+        queries, keys, values, gate = before(x, position + tree.depths if tree else position)
         state.write(keys, values, position)
-        return after(x, self._attend(queries, state, position, mask, exact), gate)
+        return after(x, self._attend(queries, state, position, mask, exact, tree), gate)
 
     def one_by_one(
         self, x: mx.array, state: AttentionState, position: mx.array, mask: mx.array, commit: bool = False, exact: bool = True
@@ -74,7 +78,9 @@ class AttentionLayer:
     def _compile(self, exact: bool) -> tuple[Callable[..., Before], Callable[..., mx.array]]:
         return mx.compile(partial(self._before, exact=exact)), mx.compile(partial(self._after, exact=exact))
 
-    def _attend(self, queries: mx.array, state: AttentionState, position: mx.array, mask: mx.array, exact: bool) -> mx.array:
+    def _attend(
+        self, queries: mx.array, state: AttentionState, position: mx.array, mask: mx.array, exact: bool, tree: Tree | None
+    ) -> mx.array:
         """`[1, heads, rows, head_dim]`, over the buffers."""
         rows = queries.shape[2]
         if exact and rows > 1 and rows_apart("attention"):
@@ -82,7 +88,7 @@ class AttentionLayer:
             return mx.concatenate([self._sdpa(query, state, row) for query, row in alone], axis=2)
         if not exact and state.capacity >= kernel.FROM and self.kernels.use("verify_attention", rows):
             if kernel.covers(queries.dtype, self.heads, self.kv_heads, self.head_dim, rows):
-                return kernel.verify_attention_metal(queries, state.keys, state.values, position)
+                return kernel.verify_attention_metal(queries, state.keys, state.values, position, tree and tree.ancestors)
         return self._sdpa(queries, state, mask)
 
     def _sdpa(self, queries: mx.array, state: AttentionState, mask: mx.array) -> mx.array:
@@ -90,7 +96,10 @@ class AttentionLayer:
         return mx.fast.scaled_dot_product_attention(queries, state.keys, state.values, scale=scale, mask=mask)
 
     def _before(self, x: mx.array, position: mx.array, exact: bool = False) -> Before:
-        """Normed, rotated queries and keys, plain values, `[1, heads, rows, head_dim]`; and the gate before its sigmoid."""
+        """Normed, rotated queries and keys, plain values, `[1, heads, rows, head_dim]`; and the gate before its sigmoid.
+
+        position: int32 `[1]`, the first row's, or `[rows]`, each one's.
+        """
         attention, (B, rows, _) = self.layer.self_attn, x.shape
         x = self.layer.input_layernorm(x)
         queries, keys, values = self._inputs(x, partial(project, kernels=self.kernels, exact=exact))
@@ -98,8 +107,8 @@ class AttentionLayer:
         keys, values = (part.reshape(B, rows, self.kv_heads, -1) for part in (keys, values))
         queries, keys = attention.q_norm(queries).transpose(0, 2, 1, 3), attention.k_norm(keys).transpose(0, 2, 1, 3)
         return (
-            attention.rope(queries, offset=position),
-            attention.rope(keys, offset=position),
+            _rotate(attention.rope, queries, position),
+            _rotate(attention.rope, keys, position),
             values.transpose(0, 2, 1, 3),
             gate[0].reshape(B, rows, -1) if gate[0].size else None,
         )
@@ -110,3 +119,10 @@ class AttentionLayer:
         y = y.transpose(0, 2, 1, 3).reshape(B, rows, -1)
         x = x + linear(self.layer.self_attn.o_proj, y if gate is None else y * mx.sigmoid(gate))
         return x + self._mlp(self.layer.post_attention_layernorm(x), linear)
+
+
+def _rotate(rope: nn.Module, x: mx.array, position: mx.array) -> mx.array:
+    """RoPE of `[1, heads, rows, head_dim]`, the rows at consecutive positions or each at its own."""
+    if position.size == 1:
+        return rope(x, offset=position)
+    return rope(x.transpose(2, 1, 0, 3), offset=position).transpose(2, 1, 0, 3)

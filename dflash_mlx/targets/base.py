@@ -9,6 +9,7 @@ import mlx.nn as nn
 
 from dflash_mlx.kernels import Kernels
 from dflash_mlx.targets.state import State
+from dflash_mlx.targets.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,11 @@ class Target(ABC):
         *,
         commit: bool = False,
         exact: bool = False,
+        tree: Tree | None = None,
     ) -> tuple[mx.array, mx.array | None]:
-        """One pass over consecutive rows.
+        """One pass over rows: consecutive ones, or a tree.
 
-        It starts from the committed rows of `state`. Its own rows become permanent with `state.commit(count)`;
+        It starts from the committed rows of `state`. Its own rows become permanent with `state.commit(path, position)`;
         until then, or until the next forward, they can be forgotten.
 
         Args:
@@ -85,6 +87,7 @@ class Target(ABC):
             taps: layers whose outputs are wanted, in this order.
             commit: make all rows permanent at once (prefill: nothing is kept for a rollback).
             exact: see the class; not with `commit`.
+            tree: who follows whom, if it is not each row the one before it; not with `commit` or `exact`.
 
         Returns:
             hidden: `[1, rows, hidden]` after the final norm, ready for `lm_head`.

@@ -21,6 +21,7 @@ from dflash_mlx.kernels.projections import FeedForward, Project, Projections
 from dflash_mlx.kernels.verify_matmul import project
 from dflash_mlx.targets.row_invariance import Op, ops_of
 from dflash_mlx.targets.state import Due, RecurrentState
+from dflash_mlx.targets.tree import Branch, Tree, rows_at
 
 AT_ONCE = 4  # rows from which on the closed form beats one row after the other
 
@@ -108,18 +109,20 @@ class RecurrentLayer:
         mask: mx.array,
         commit: bool = False,
         exact: bool = False,
+        tree: Tree | None = None,
     ) -> mx.array:
         """Rows `[1, rows, hidden]` from the committed state on, which knows neither positions nor masks.
 
         With `commit` they are committed at once: a chunk of a prompt, in too many sizes to compile for.
         """
         if not commit and self.serves("gated_delta", x.shape[1], exact):
-            conv_rows, writes, count = state.due or Due(state.conv, self._no_writes(state), 0)
-            rows = Rows(*self._compiled[exact](x, conv_rows, state.recurrent, mx.array([count], mx.int32), writes))
+            conv_rows, writes, path = state.due or Due(state.conv, self._no_writes(state), Branch(()))
+            before = mx.array(path.newest(state.conv.shape[1]), mx.int32)
+            rows = Rows(*self._compiled[exact](x, conv_rows, state.recurrent, tree, before, path.array, writes))
             state.keep_due(rows.conv_rows, Writes(*rows.writes), rows.states[0])
             return rows.x
         settle(state)
-        rows = Rows(*(self._rows if commit else self._compiled[exact])(x, state.conv, state.recurrent))
+        rows = Rows(*(self._rows if commit else self._compiled[exact])(x, state.conv, state.recurrent, tree))
         if commit:
             # a view would keep all of the chunk's rows alive
             state.advance(mx.contiguous(rows.conv_rows[:, x.shape[1] :]), rows.states[-1])
@@ -127,12 +130,12 @@ class RecurrentLayer:
             state.keep(rows.conv_rows, self._states(x.shape[1], rows, state.recurrent))
         return rows.x
 
-    def _states(self, width: int, rows: Rows, before: mx.array) -> Callable[[int], mx.array]:
-        """Gives the state after the first so many of `width` rows."""
+    def _states(self, width: int, rows: Rows, before: mx.array) -> Callable[[Branch], mx.array]:
+        """Gives the state after some of `width` rows, one after the other."""
         if not rows.states:
-            return lambda count: self._state_after(mx.array([count], mx.int32), Block(*rows.writes), before)
-        known = dict(zip(range(width, 0, -1), reversed(rows.states)))
-        return lambda count: known[count] if count in known else replay(count, Writes(*rows.writes), before)
+            return lambda path: self._state_after(mx.array(path.rows[-1:], mx.int32), Block(*rows.writes), before)
+        known = dict(zip(range(width - 1, -1, -1), reversed(rows.states)))
+        return lambda path: known[path.rows[-1]] if path.rows[-1] in known else replay(path, Writes(*rows.writes), before)
 
     def one_by_one(
         self, x: mx.array, state: RecurrentState, position: mx.array, mask: mx.array, commit: bool = False, exact: bool = True
@@ -146,7 +149,7 @@ class RecurrentLayer:
             outputs.append(output)
             conv_rows.append(rows[:, -1:])
             states.append(recurrent)
-        state.keep(mx.concatenate(conv_rows, axis=1), lambda count: states[count - 1])
+        state.keep(mx.concatenate(conv_rows, axis=1), lambda path: states[path.rows[-1]])
         return mx.concatenate(outputs, axis=1)
 
     def _rows(
@@ -154,15 +157,19 @@ class RecurrentLayer:
         x: mx.array,
         conv_rows: mx.array,
         recurrent: mx.array,
-        count: mx.array | None = None,
+        tree: Tree | None = None,
+        before: mx.array | None = None,
+        path: mx.array | None = None,
         last: Writes | None = None,
         exact: bool = False,
         at_once: bool = False,
     ) -> Rows:
-        """Rows `[1, rows, hidden]` after a state, or, by our own kernel, after `count` rows of the `last` block after it.
+        """Rows `[1, rows, hidden]` after a state, or, by our own kernel, after a `path` of the `last` block after it.
 
+        before: the places of the rows before them in `conv_rows`.
         at_once: where no kernel serves, rows need not have the bits of one at a time.
         """
+        tree = tree and Tree(*tree)
         net, (B, rows, _) = self.layer.linear_attn, x.shape
         linear = partial(project, kernels=self.kernels, exact=exact)
         qkv, z, a, b = self.projected(self.layer.input_layernorm(x), linear)
@@ -170,18 +177,19 @@ class RecurrentLayer:
         prepare = (
             inputs.recurrent_inputs_metal if self.serves("recurrent_inputs", rows, exact) else inputs.recurrent_inputs_reference
         )
-        start = mx.array([0], mx.int32) if count is None else count
-        q, writes, conv_rows = prepare(conv_rows, start, qkv, a, b, weights, net.num_k_heads, net.head_k_dim)
+        before = mx.arange(net.conv_kernel_size - 1) if before is None else before
+        parents = tree and tree.parents
+        q, writes, conv_rows = prepare(conv_rows, before, qkv, a, b, weights, net.num_k_heads, net.head_k_dim, parents)
         states: list[mx.array]
         written: Writes | Block = writes
-        if count is None or last is None:
-            if at_once and rows >= AT_ONCE and not _has_kernel(q):
-                (y, written), states = delta.whole_block(q, writes, recurrent), []
+        if path is None or last is None:
+            if at_once and (tree or rows >= AT_ONCE and not _has_kernel(q)):
+                (y, written), states = delta.whole_block(q, writes, recurrent, tree and tree.ancestors), []
             else:
                 y, states = recur(q, writes, recurrent)
         else:
-            y, before = delta.gated_delta_metal(recurrent, Writes(*last), count, q, writes)
-            states = [before]
+            y, kept = delta.gated_delta_metal(recurrent, Writes(*last), path, q, writes, parents)
+            states = [kept]
         y = net.norm(y, z.reshape(B, rows, net.num_v_heads, net.head_v_dim)).reshape(B, rows, -1)
         x = x + linear(net.out_proj, y)
         return Rows(x + self._mlp(self.layer.post_attention_layernorm(x), linear), conv_rows, states, written)
@@ -195,9 +203,9 @@ class RecurrentLayer:
 
 def settle(state: RecurrentState) -> None:
     """Writes what is due into a state."""
-    if state.due:
-        conv_rows, writes, count = state.due
-        state.advance(conv_rows[:, count : count + state.conv.shape[1]], replay(count, writes, state.recurrent))
+    if due := state.due:
+        conv = rows_at(due.conv_rows, due.path.newest(state.conv.shape[1]))
+        state.advance(conv, replay(due.path, due.writes, state.recurrent))
 
 
 def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, list[mx.array]]:
@@ -218,9 +226,9 @@ def recur(q: mx.array, writes: Writes, state: mx.array) -> tuple[mx.array, list[
     return delta.outputs(q, states), states
 
 
-def replay(count: int, writes: Writes, state: mx.array) -> mx.array:
-    """The state after the first `count` rows: bit for bit what `recur` had there."""
-    writes = Writes(*(rows[:, :count] for rows in writes))
+def replay(path: Branch, writes: Writes, state: mx.array) -> mx.array:
+    """The state after some of the rows, one after the other: bit for bit what `recur` has there."""
+    writes = Writes(*(path.take(rows) for rows in writes))
     if _has_kernel(writes.k):
         last: mx.array = gated_delta_kernel(writes.k, *writes, state)[1]
         return last

@@ -6,32 +6,40 @@ the block is kept, and what gives the state after any of its rows, or what the n
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import mlx.core as mx
 
 from dflash_mlx.kernels.buffers import KVBuffer
 from dflash_mlx.kernels.gated_delta import Writes
+from dflash_mlx.targets.tree import Branch, Tree, rows_at
 
 
 class AttentionState(KVBuffer):
     """K and V of one attention layer."""
 
-    def committed(self, count: int) -> "AttentionState":
-        """Itself: what lies beyond the committed position is masked."""
-        return self
+    def committed(self, path: Branch, position: int) -> "AttentionState":
+        """Rows of a block that stands at `position` brought together there: what lies beyond the committed ones is masked."""
+        if path.is_chain:
+            return self
+        moved, rows = copy(self), mx.array([position + row for row in path.rows], mx.int32)
+        keys, values = (mx.take(buffer, rows, axis=2) for buffer in self.arrays)
+        moved.write(keys, values, mx.array([position], mx.int32))
+        return moved
 
 
 class Due(NamedTuple):
-    """Rows that are committed and not yet written into a recurrent state: the first `accepted` of a block.
+    """Rows of a block that are committed and not yet written into a recurrent state.
 
     conv_rows: `[1, kernel - 1 + rows, conv_dim]`, before the short convolution, those before the block in front.
     writes: of all the block's rows.
+    path: which of them.
     """
 
     conv_rows: mx.array
     writes: Writes
-    accepted: int
+    path: Branch
 
 
 class RecurrentState:
@@ -45,31 +53,31 @@ class RecurrentState:
 
     def __init__(self, conv: mx.array, recurrent: mx.array, due: Due | None = None) -> None:
         self.conv, self.recurrent, self.due = conv, recurrent, due
-        self._block: Callable[[int], RecurrentState] | None = None
+        self._block: Callable[[Branch], RecurrentState] | None = None
 
-    def keep(self, conv_rows: mx.array, after: Callable[[int], mx.array]) -> None:
-        """Holds a block until the count is known.
+    def keep(self, conv_rows: mx.array, after: Callable[[Branch], mx.array]) -> None:
+        """Holds a block until it is known what of it is committed.
 
         Args:
             conv_rows: the block's rows before the convolution, with the `kernel - 1` before them in front.
-            after: gives the recurrent state after the first so many rows.
+            after: gives the recurrent state after some of the rows, one after the other.
         """
         width = self.conv.shape[1]
-        self._block = lambda count: RecurrentState(conv_rows[:, count : count + width], after(count))
+        self._block = lambda path: RecurrentState(rows_at(conv_rows, path.newest(width)), after(path))
 
     def keep_due(self, conv_rows: mx.array, writes: Writes, before: mx.array) -> None:
         """Holds a block, `before` being the recurrent state it started from: what was due is written there."""
-        self._block = lambda count: RecurrentState(self.conv, before, Due(conv_rows, writes, count))
+        self._block = lambda path: RecurrentState(self.conv, before, Due(conv_rows, writes, path))
 
     def advance(self, conv: mx.array, recurrent: mx.array) -> None:
         """Makes rows permanent at once, those due among them; a block that was never committed is forgotten."""
         self.conv, self.recurrent, self.due, self._block = conv, recurrent, None, None
 
-    def committed(self, count: int) -> "RecurrentState":
-        """The state with the first `count` kept rows made permanent and the others forgotten."""
-        if self._block is None or count == 0:
+    def committed(self, path: Branch, position: int) -> "RecurrentState":
+        """The state with some of the kept rows made permanent, one after the other, and the others forgotten."""
+        if self._block is None or not path.rows:
             return RecurrentState(self.conv, self.recurrent, self.due)
-        return self._block(count)
+        return self._block(path)
 
     def reserve(self, positions: int) -> None:
         """Nothing to do: the size does not depend on the number of positions."""
@@ -94,9 +102,16 @@ class State:
         for layer in self.layers:
             layer.reserve(positions)
 
-    def commit(self, count: int) -> None:
-        """Makes the first `count` rows of the last forward permanent and forgets the others: in all layers, or in none."""
-        self.layers = [layer.committed(count) for layer in self.layers]
+    def commit(self, count: int, path: Sequence[int] | None = None, position: int = 0) -> None:
+        """Makes rows of the last forward permanent and forgets the others: in all layers, or in none.
+
+        Args:
+            count: how many, from the first.
+            path: of a tree, the rows that follow each other; the first `count` of them become permanent.
+            position: where a tree's first row stands.
+        """
+        committed = Branch(range(count) if path is None else path[:count])
+        self.layers = [layer.committed(committed, position) for layer in self.layers]
 
     @property
     def recurrent(self) -> dict[int, RecurrentState]:
@@ -107,9 +122,12 @@ class State:
     def recurrent(self, layers: Mapping[int, RecurrentState]) -> None:
         self.layers = [layers[i].copy() if i in layers else layer for i, layer in enumerate(self.layers)]
 
-    def visible(self, position: mx.array, rows: int) -> mx.array:
+    def visible(self, position: mx.array, rows: int, tree: Tree | None = None) -> mx.array:
         """What `rows` rows at `position` see of the attention buffers: bool `[rows, capacity]`, causal."""
         capacity = max((layer.capacity for layer in self.layers if isinstance(layer, AttentionState)), default=0)
+        if tree and capacity:
+            before = mx.broadcast_to(mx.arange(capacity) < position, (rows, capacity))
+            return mx.slice_update(before, tree.ancestors, position, axes=(1,))
         return mx.arange(capacity) <= (position + mx.arange(rows))[:, None]
 
     @property

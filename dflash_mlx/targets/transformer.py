@@ -19,6 +19,7 @@ from dflash_mlx.targets.base import Target, TargetConfig
 from dflash_mlx.targets.gated_delta import Projected, RecurrentLayer
 from dflash_mlx.targets.row_invariance import Op, ops_of, rows_apart
 from dflash_mlx.targets.state import AttentionState, RecurrentState, State
+from dflash_mlx.targets.tree import Tree
 
 LAYERS_A_SUBMISSION = 2
 
@@ -94,15 +95,16 @@ class TransformerTarget(Target):
         *,
         commit: bool = False,
         exact: bool = False,
+        tree: Tree | None = None,
     ) -> tuple[mx.array, mx.array | None]:
         x = self.embed(ids)
         rows = ids.shape[1]
-        mask = state.visible(position, rows)
+        mask = state.visible(position, rows, tree)
         *apart, norm_apart = self._apart(rows) if exact else [False] * (len(self.layers) + 1)
         tapped: dict[int, mx.array] = {}
         for i, (layer, layer_state) in enumerate(zip(self.layers, state.layers)):
             forward: Callable[..., mx.array] = layer.one_by_one if apart[i] else layer
-            x = forward(x, layer_state, position, mask, commit, exact)
+            x = forward(x, layer_state, position, mask, commit, exact, *([tree] if tree else []))
             if i in taps:
                 tapped[i] = x
             if commit:  # a chunk is long: what one layer made is dropped before the next one starts

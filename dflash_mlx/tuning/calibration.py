@@ -19,13 +19,13 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from dflash_mlx.checkpoint import size_in_memory
-from dflash_mlx.decoding.block_size import MOST_COPIED
+from dflash_mlx.decoding.block_size import MOST_COPIED, TREES
 from dflash_mlx.decoding.copies import SHORTEST, Copies
-from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.costs import Costs, Kind, Point
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
-from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.sequence import Offer, TokenSequence
 from dflash_mlx.drafters import DFlash, DrafterConfig
 from dflash_mlx.kernels import source_of
 from dflash_mlx.kernels.buffers import GROWTH
@@ -72,8 +72,8 @@ def calibrate(
         progress: called with measurements done and in all.
     """
     trained = drafter.config.block_size if drafter else 1
-    ways = [Way(width, False) for width in WIDTHS if width < trained] + [Way(trained, False)]
-    ways += [Way(width, True) for width in COPIED]
+    ways = [Way(width) for width in WIDTHS if width < trained] + [Way(trained)]
+    ways += [Way(rows, "tree") for rows in TREES if trained > 1 and not exact] + [Way(rows, "copy") for rows in COPIED]
     sampler = Sampler(Sampling(), target.config.vocab_size)
     sequence: TokenSequence | None = None
     seconds: dict[Way, list[float]] = {}
@@ -87,36 +87,36 @@ def calibrate(
             if sequence is None or GROWTH - sequence.position % GROWTH < CYCLES * way.rows:  # buffers shall not grow meanwhile
                 sequence = TokenSequence(target, drafter, exact)
                 anchor = prefill(sequence, [0, 1, 2], sampler)
-            timer, copies = TimedBlockSize(way.rows), Repeated() if way.copied else None
+            timer, copies = TimedBlockSize(way.rows, way.kind == "tree"), Repeated() if way.kind == "copy" else None
             for cycle in islice(run(sequence, anchor, sampler, timer, CYCLES * way.rows, len, copies), CYCLES):
                 anchor = mx.array(cycle.token_ids[-1:], mx.int32)
             seconds.setdefault(way, []).extend(timer.seconds[1:])
             done += 1
-            if way == (4, False) and all(min(seconds[Way(w, False)]) > LINEAR * w * min(seconds[Way(1, False)]) for w in (2, 4)):
-                ways = [other for other in ways if other.copied or other.rows <= 4]
+            if way == Way(4) and all(min(seconds[Way(w)]) > LINEAR * w * min(seconds[Way(1)]) for w in (2, 4)):
+                ways = [other for other in ways if other.kind == "copy" or other.rows <= 4]
     return _calibration(target, drafter, exact, seconds)
 
 
 class Way(NamedTuple):
-    """A way to draft: so many rows a cycle, by the drafter or copied."""
+    """A way to draft: so many rows a cycle, of a kind."""
 
     rows: int
-    copied: bool
+    kind: Kind = "chain"
 
 
 class TimedBlockSize:
     """One block size, and the seconds of its cycles."""
 
-    def __init__(self, block_size: int) -> None:
-        self._block_size, self.seconds = block_size, list[float]()
+    def __init__(self, block_size: int, tree: bool = False) -> None:
+        self._block_size, self._tree, self.seconds = block_size, tree, list[float]()
 
-    def next(self, position: int) -> int:
-        return self._block_size
+    def next(self, position: int) -> Offer:
+        return Offer(self._block_size, self._tree)
 
     def copy(self, rate: float) -> int:
         return self._block_size
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool = False) -> None:
+    def record(self, block_size: int, accepted: int, seconds: float, *_: object) -> None:
         self.seconds.append(seconds)
 
 
@@ -131,18 +131,19 @@ class Repeated(Copies):
 
 
 def _calibration(target: Target, drafter: DFlash | None, exact: bool, seconds: dict[Way, list[float]]) -> Calibration:
-    points: dict[bool, list[tuple[int, int, float]]] = {False: [], True: []}
+    points: dict[Kind, list[Point]] = {"chain": [], "copy": [], "tree": []}
     undisturbed = True
-    for copied, measured in points.items():
+    for kind, measured in points.items():
         at_least = math.inf
-        for way in sorted((way for way in seconds if way.copied == copied), reverse=True):
+        for way in sorted((way for way in seconds if way.kind == kind), reverse=True):
             best, *others = sorted(seconds[way])
             undisturbed &= min(others, default=best) <= DISTURBED * best and best <= DISTURBED * at_least
             at_least = min(best, at_least)  # fewer rows are never dearer
-            longer = _attention_seconds(target, None if copied else drafter, exact, way.rows, LONG_CONTEXT)
-            longer -= _attention_seconds(target, None if copied else drafter, exact, way.rows, GROWTH)
+            by_drafter = None if kind == "copy" else drafter
+            longer = _attention_seconds(target, by_drafter, exact, way.rows, LONG_CONTEXT)
+            longer -= _attention_seconds(target, by_drafter, exact, way.rows, GROWTH)
             measured += [(way.rows, 0, at_least), (way.rows, LONG_CONTEXT, at_least + max(0.0, longer))]
-    return Calibration(Costs(points[False], points[True]), undisturbed)
+    return Calibration(Costs(*points.values()), undisturbed)
 
 
 def _attention_seconds(target: Target, drafter: DFlash | None, exact: bool, rows: int, capacity: int) -> float:

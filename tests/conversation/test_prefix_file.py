@@ -21,6 +21,7 @@ from dflash_mlx.decoding.prefix_cache import PrefixCache, branches
 from dflash_mlx.kernels.gated_delta import Writes
 from dflash_mlx.targets.gated_delta import replay
 from dflash_mlx.targets.state import Due, RecurrentState
+from dflash_mlx.targets.tree import Branch
 
 load = cache(dm.load)
 SILENCE = Conversation([], {})
@@ -122,14 +123,14 @@ def test_rows_that_are_due_are_written_first() -> None:
         mx.random.uniform(shape=(1, rows, heads)),
     )
     conv_rows, before = mx.random.normal((1, 3 + rows, 12)), mx.random.normal((1, heads, size, size))
-    state = RecurrentState(conv_rows[:, :3], before, Due(conv_rows, writes, 2))
+    state = RecurrentState(conv_rows[:, :3], before, Due(conv_rows, writes, Branch(range(2))))
     pair, cached = fixture_pair("target_qwen3_5", None), PrefixCache(10**9)
     answer(pair, [1, 2, 3], cached)
     cached.checkpoints[-1].recurrent[0].__dict__.update(state.__dict__)
     arrays = prefix_file._arrays(cached)
     last = len(cached.checkpoints) - 1
     assert mx.array_equal(arrays[f"{last}.target.0.conv"], conv_rows[:, 2:5])
-    assert mx.array_equal(arrays[f"{last}.target.0.recurrent"], replay(2, writes, before))
+    assert mx.array_equal(arrays[f"{last}.target.0.recurrent"], replay(Branch(range(2)), writes, before))
 
 
 def test_only_what_is_held_is_written(tmp_path: Path) -> None:

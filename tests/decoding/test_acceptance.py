@@ -22,7 +22,7 @@ def distributions(rows: int, vocab: int, seed: int) -> np.ndarray:
 
 def verdicts(draft: Draft, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Tokens `[DRAWS, rows]` and accepted counts `[DRAWS]` of one draft under all keys."""
-    tokens, accepted = mx.vmap(lambda key: tuple(accept_sampled(draft, mx.array(p), key)))(KEYS)
+    tokens, accepted = mx.vmap(lambda key: tuple(accept_sampled(draft, mx.array(p), key))[:2])(KEYS)
     return np.array(tokens), np.array(accepted)[:, 0]
 
 
@@ -115,7 +115,7 @@ def sure(*tokens: int) -> mx.array:
 )
 def test_certainties_decide_whatever_the_key(ids: list[int], q: mx.array | None, p: mx.array, kept: list[int]) -> None:
     for seed in range(200):
-        tokens, accepted = accept_sampled(Draft(mx.array(ids, mx.int32), q), p, mx.random.key(seed))
+        tokens, accepted, _ = accept_sampled(Draft(mx.array(ids, mx.int32), q), p, mx.random.key(seed))
         assert tokens.tolist()[: accepted.item() + 1] == kept and accepted.item() == len(kept) - 1
 
 

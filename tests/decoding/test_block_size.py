@@ -9,6 +9,7 @@ import pytest
 
 from dflash_mlx.decoding.block_size import Acceptance, FixedBlockSize, Policy
 from dflash_mlx.decoding.costs import Costs
+from dflash_mlx.decoding.sequence import Offer
 
 TRAINED_SIZES = [2, 4, 8, 16]
 
@@ -77,10 +78,10 @@ def decode(
     chance = random.Random(seed)
     position, waiting = 0, 0
     steps: list[Step] = []
-    asked = [policy.next(0)]
+    asked = [policy.next(0).rows]
     while position < tokens:
         if early:
-            asked.append(policy.next(position))
+            asked.append(policy.next(position).rows)
         rows = min(asked.pop(0), tokens - position)
         accepted = 0
         while accepted < rows - 1 and chance.random() < rate(position):
@@ -93,7 +94,7 @@ def decode(
         steps.append(Step(rows, accepted, spent, position))
         position += accepted + 1
         if not early:
-            asked.append(policy.next(position))
+            asked.append(policy.next(position).rows)
     return steps
 
 
@@ -283,7 +284,7 @@ def test_frozen_decides_the_same_whatever_the_time_taken() -> None:
         stopwatch, text = random.Random(seed), random.Random(7)
         policy, rows = Policy(costs_of(MOE), 8, frozen=frozen), []
         for cycle in range(600):
-            rows.append(policy.next(cycle))
+            rows.append(policy.next(cycle).rows)
             accepted = sum(text.random() < (0.1 if 200 < cycle < 400 else 0.8) for _ in range(7))
             policy.record(rows[-1], min(accepted, rows[-1] - 1), stopwatch.uniform(0.2, 8), cycle)
         return rows
@@ -296,9 +297,9 @@ def test_frozen_decides_the_same_whatever_the_time_taken() -> None:
 def test_a_block_cut_short_is_recorded_as_what_it_was() -> None:
     policy = Policy(costs_of(M3), 8)
     for cycle in range(200):
-        assert 1 <= policy.next(cycle) <= 8
+        assert 1 <= policy.next(cycle).rows <= 8
         policy.record(2, 1, M3[1], cycle)
-    assert policy.next(200) > 2
+    assert policy.next(200).rows > 2
 
 
 # Words
@@ -306,7 +307,7 @@ def test_a_block_cut_short_is_recorded_as_what_it_was() -> None:
 
 def test_plain_by_cost_is_explained_by_the_cost() -> None:
     policy = Policy(Costs([(1, 0, 0.04), (4, 0, 0.156)]), 4)
-    assert policy.plain_only and policy.next(0) == 1
+    assert policy.plain_only and policy.next(0).rows == 1
     assert policy.reason == "a cycle of 4 rows costs 3.9x a plain step on this machine"
 
 
@@ -315,7 +316,7 @@ def test_plain_by_acceptance_is_explained_by_the_acceptance() -> None:
     for cycle in range(30):
         policy.next(cycle)
         policy.record(2, cycle % 8 == 0, 1.35, cycle)
-    assert policy.next(30) == 1
+    assert policy.next(30).rows == 1
     assert policy.reason and policy.reason.startswith("of the drafts only 1")
     assert policy.reason.endswith("% are kept lately, 38% would be needed")
 
@@ -324,26 +325,78 @@ def test_plain_by_acceptance_is_explained_by_the_acceptance() -> None:
 def test_what_was_copied_lately_decides_whether_and_how_much_is_copied(trained: int) -> None:
     flat = Costs([(1, 0, 1.0), (8, 0, 1.1)], [(2, 0, 1.05), (16, 0, 1.2)])
     policy = Policy(flat, trained, without_drafter="none is known")
-    assert (policy.next(0) > 1) == (trained > 1), "a drafter is believed in at first"
+    assert (policy.next(0).rows > 1) == (trained > 1), "a drafter is believed in at first"
     assert policy.copy(0.01) == 1 and policy.copy(0.97) == 16
-    assert 1 < policy.copy(0.6) < 16
+    assert policy.copy(0.6) == (8 if trained == 1 else 1), "the drafter promises more"
     dear = Policy(Costs([(1, 0, 1.0), (8, 0, 8.0)], [(2, 0, 2.0), (16, 0, 16.0)]), trained)
-    assert dear.next(0) == 1 and dear.copy(1.0) == 1
+    assert dear.next(0).rows == 1 and dear.copy(1.0) == 1
+
+
+def on_trees(policy: Policy, cycles: int, rate: float, sibling: float, seconds: float = 1.2) -> list[Offer]:
+    """Cycles whose first choices are kept with `rate`, and where one is not, another of the tree with `sibling`."""
+    rng, asked = random.Random(1), []
+    for _ in range(cycles):
+        offer = policy.next(0)
+        accepted, kept, first = 0, 0, True
+        while accepted < min(offer.rows, 8) - 1:
+            if rng.random() >= rate:
+                if not offer.tree or rng.random() >= sibling:
+                    break
+                first = False
+            accepted += 1
+            kept += first
+        chain = (min(7, offer.rows - 1), kept) if offer.tree else None
+        policy.record(offer.rows, accepted, seconds if offer.rows > 1 else 1.0, 0, chain=chain)
+        asked.append(offer)
+    return asked
+
+
+TREES_FREE = Costs([(1, 0, 1.0), (8, 0, 1.2)], trees=[(8, 0, 1.2), (16, 0, 1.2)])
+
+
+def test_a_tree_is_taken_where_its_rows_are_free_and_it_finds_more() -> None:
+    policy = Policy(TREES_FREE, 8, trees=True)
+    asked = on_trees(policy, 200, rate=0.6, sibling=0.5)
+    assert all(offer.tree for offer in asked[-50:])
+    assert not any(offer.tree for offer in on_trees(Policy(TREES_FREE, 8), 100, rate=0.6, sibling=0.5)), "unless not allowed"
+
+
+def test_a_tree_that_finds_no_more_than_the_chain_is_left() -> None:
+    dearer = Costs([(1, 0, 1.0), (8, 0, 1.2)], trees=[(8, 0, 1.3), (16, 0, 1.35)])
+    asked = on_trees(Policy(dearer, 8, trees=True, frozen=True), 300, rate=0.7, sibling=0.0)
+    assert sum(offer.tree for offer in asked[-100:]) < 30
+
+
+def test_where_rows_cost_trees_are_not_taken() -> None:
+    policy = Policy(Costs([(1, 0, 1.0), (8, 0, 4.6)], trees=[(8, 0, 6.0), (16, 0, 11.0)]), 8, trees=True)
+    assert not any(offer.tree for offer in on_trees(policy, 100, rate=0.9, sibling=0.3, seconds=4.6))
+
+
+def test_what_the_first_choices_did_is_learned_from_trees_too() -> None:
+    policy = Policy(TREES_FREE, 8, trees=True, frozen=True)
+    for _ in range(100):
+        assert policy.next(0).tree
+        policy.record(16, 3, 1.2, 0, chain=(7, 2))
+    chains = Policy(Costs([(1, 0, 1.0), (8, 0, 1.2)]), 8, frozen=True)
+    for _ in range(100):
+        chains.next(0)
+        chains.record(8, 2, 1.2, 0)
+    assert policy._acceptance.rates() == chains._acceptance.rates()
 
 
 def test_a_copy_says_nothing_about_the_drafter() -> None:
     policy = Policy(Costs([(1, 0, 1.0), (8, 0, 1.3)]), 8)
-    width = policy.next(0)
+    width = policy.next(0).rows
     for _ in range(100):
         policy.next(0)
         policy.record(16, 0, 5.0, 0, copied=True)
         assert policy.speculative and policy.reason is None
-    assert policy.next(0) == width
+    assert policy.next(0).rows == width
 
 
 def test_without_a_drafter_it_says_so_but_while_it_copies() -> None:
     policy = Policy(Costs([(1, 0, 1.0)], [(2, 0, 1.1), (16, 0, 1.3)]), 1, without_drafter="none is known")
-    assert (policy.next(0), policy.speculative, policy.reason) == (1, False, "none is known")
+    assert (policy.next(0).rows, policy.speculative, policy.reason) == (1, False, "none is known")
     policy.record(16, 15, 1.3, 0, copied=True)
     assert (policy.speculative, policy.reason) == (True, None)
     policy.record(1, 0, 1.0, 16)

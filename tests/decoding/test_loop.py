@@ -22,7 +22,7 @@ from dflash_mlx.decoding.copies import Copies
 from dflash_mlx.decoding.loop import BlockSizes, Cycle, run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
-from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.sequence import Offer, TokenSequence
 from dflash_mlx.drafters import Draft, load_drafter
 from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.dflash import GREEDY, Chooser
@@ -129,10 +129,10 @@ class Scheduled:
         self.coming = itertools.cycle(block_sizes)
         self.recorded: list[tuple[int, int, int]] = []
 
-    def next(self, position: int) -> int:
-        return next(self.coming)
+    def next(self, position: int) -> Offer:
+        return Offer(next(self.coming))
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool) -> None:
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool, chain: object) -> None:
         assert seconds > 0
         self.recorded.append((block_size, accepted, position))
 
@@ -163,8 +163,8 @@ class Mixed(Scheduled):
     def copy(self, rate: float) -> int:
         return self.random.choice((1, 2, 4, 8, 16))
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool) -> None:
-        super().record(block_size, accepted, seconds, position, copied)
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool, chain: object) -> None:
+        super().record(block_size, accepted, seconds, position, copied, chain)
         self.copied.append(copied)
 
 
@@ -286,7 +286,7 @@ def test_drafts_after_plain_cycles_are_those_of_a_context_that_was_never_behind(
         if c.block_size > 1:
             whole = new_sequence("target_qwen3_5", drafter)
             prefill(whole, prompt + greedy[: at - 1], greedy_sampler(whole))
-            drafts = whole.draft(mx.array(greedy[at - 1 : at], mx.int32), 8 if c.block_size > 4 else 4, GREEDY).ids
+            drafts = whole.draft(mx.array(greedy[at - 1 : at], mx.int32), Offer(8 if c.block_size > 4 else 4), GREEDY).ids
             assert drafts.tolist()[: c.block_size - 1] == c.drafted
         at += len(c.token_ids)
 

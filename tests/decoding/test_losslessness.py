@@ -117,7 +117,7 @@ def cycle(
     """One cycle after the prompt and `text`: the verdict's tokens and count. Plain without a pair."""
     sampler.key = key
     draft = pair.draft(text, sampler) if pair else Draft(mx.array([], mx.int32), None)
-    return tuple(sampler.accept(draft, target.verify(text, draft.ids)))
+    return tuple(sampler.accept(draft, target.verify(text, draft.ids)))[:2]
 
 
 def decode(
@@ -226,9 +226,9 @@ def test_drafted_text_follows_the_users_logits_processors(target: TinyTarget, pa
 class RedrawsFromTheTarget(Sampler):
     """After a rejection it draws from p, not from what q has left of it."""
 
-    def accept(self, draft: Draft, logits: mx.array) -> Verdict:
+    def accept(self, draft: Draft, logits: mx.array, tree: None = None) -> Verdict:
         p = self.distribution(self.adjust(draft.ids, logits))
-        tokens, accepted = accept_sampled(draft, p, self._next_key())
+        tokens, accepted, _ = accept_sampled(draft, p, self._next_key())
         again = draw_by_weight(mx.take(p, accepted, axis=0), self._next_key())
         return Verdict(mx.where(mx.arange(p.shape[0]) == accepted, again, tokens), accepted)
 
@@ -251,7 +251,7 @@ class AcceptsALittleMore(Sampler):
 class PenalisesTheTextOnly(Sampler):
     """Its penalties do not see the drafts before a row."""
 
-    def adjust(self, drafts: mx.array, logits: mx.array) -> mx.array:
+    def adjust(self, drafts: mx.array, logits: mx.array, tree: None = None) -> mx.array:
         return mx.concatenate(
             [super(PenalisesTheTextOnly, self).adjust(drafts[:0], row) for row in mx.split(logits, drafts.size + 1)]
         )

@@ -14,7 +14,7 @@ from dflash_mlx.decoding.acceptance import draw_by_weight
 from dflash_mlx.decoding.loop import Cycle, run
 from dflash_mlx.decoding.prefill import prefill
 from dflash_mlx.decoding.sampling import Sampler, Sampling
-from dflash_mlx.decoding.sequence import TokenSequence
+from dflash_mlx.decoding.sequence import Offer, TokenSequence
 from dflash_mlx.drafters import Draft
 from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.dflash import Chooser
@@ -30,10 +30,10 @@ class Scheduled:
     def __init__(self, *block_sizes: int) -> None:
         self.coming = itertools.cycle(block_sizes)
 
-    def next(self, position: int) -> int:
-        return next(self.coming)
+    def next(self, position: int) -> Offer:
+        return Offer(next(self.coming))
 
-    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool) -> None:
+    def record(self, block_size: int, accepted: int, seconds: float, position: int, copied: bool, chain: object) -> None:
         pass
 
 

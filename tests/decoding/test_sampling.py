@@ -189,7 +189,7 @@ def graph(*outputs: mx.array) -> Counter[str]:
 def test_greedy_decoding_adds_one_argmax_and_the_count() -> None:
     logits, drafts = mx.array(logits_of(4)), mx.array([1, 2, 3], mx.int32)
     verdict = Sampler(Sampling(top_p=0.5, top_k=3, min_p=0.2), VOCAB, TEXT).accept(Draft(drafts, None), logits)
-    operations = graph(*verdict)
+    operations = graph(verdict.tokens, verdict.accepted)
     assert operations["ArgReduce"] == 1
     assert set(operations) <= {"ArgReduce", "Squeeze", "AsType", "Slice", "Equal", "CumProd", "Sum"}
 
@@ -199,7 +199,7 @@ def draws(sampler: Sampler, times: int = 20, length: int = 0) -> list[list[int]]
     logits = mx.array(logits_of(3))
     texts = []
     for _ in range(times):
-        ids, q = sampler.draw(logits[:2] * 0.8, True, sampler.luck(mx.array([length]), 2))
+        ids, q = sampler.draw(logits[:2] * 0.8, True, sampler.luck(length + mx.arange(2)))
         verdict = sampler.accept(Draft(ids, q), logits)
         sampler.add([0])
         length += 1
@@ -244,7 +244,7 @@ def test_a_drafter_draws_from_the_q_it_records() -> None:
     x = np.array(scores, np.float64)
     for filtered in (True, False):
         wanted = distribution(x, [], Sampling(2.0, top_k=3 if filtered else 0))
-        index, q = sampler.draw(mx.broadcast_to(scores, (20_000, 8)), filtered, sampler.luck(mx.array([0]), 20_000)[:, :8])
+        index, q = sampler.draw(mx.broadcast_to(scores, (20_000, 8)), filtered, sampler.luck(mx.arange(20_000))[:, :8])
         assert index.dtype == mx.int32 and q is not None and q.dtype == mx.float32
         assert_same(np.array(q[0]), wanted)
         assert misfit(np.bincount(np.array(index), minlength=8), wanted) < 1

@@ -18,6 +18,7 @@ from fixture_data import CHECKPOINTS, SHALLOW, expected
 import dflash_mlx as dm
 from dflash_mlx.decoding.costs import Costs
 from dflash_mlx.tuning import calibration
+from dflash_mlx.tuning.calibration import Way
 
 load = cache(dm.load)
 
@@ -426,9 +427,9 @@ def test_where_speculation_cannot_pay_the_drafter_does_not_run(prompt: list[int]
 def test_a_wide_pass_that_seems_cheaper_than_a_narrow_one_was_disturbed() -> None:
     pair = fixture_pair()
     assert pair.drafter
-    calm = {1: [0.02, 0.021], 2: [0.022, 0.0225], 4: [0.03, 0.05, 0.031]}
+    calm = {Way(1): [0.02, 0.021], Way(2): [0.022, 0.0225], Way(4): [0.03, 0.05, 0.031]}
     assert calibration._calibration(pair.target, pair.drafter, False, calm).undisturbed
-    for disturbed in (calm | {1: [0.06, 0.06]}, calm | {2: [0.022, 0.04]}):
+    for disturbed in (calm | {Way(1): [0.06, 0.06]}, calm | {Way(2): [0.022, 0.04]}):
         found = calibration._calibration(pair.target, pair.drafter, False, disturbed)
         assert not found.undisturbed
         assert found.costs.seconds(1, 0) <= found.costs.seconds(2, 0) <= found.costs.seconds(4, 0)

@@ -1,10 +1,13 @@
 """Lazy commit and verification in one pass over the state: the answer, its bits, and the bytes it costs."""
 
+import random
+
 import metal_on_cpu
 import mlx.core as mx
 import numpy as np
 import pytest
 from mlx_lm.models import gated_delta as mlx_lm
+from tree_shapes import SHAPES, parents_of, path_to
 
 from dflash_mlx.kernels import gated_delta, source
 from dflash_mlx.kernels.gated_delta import (
@@ -15,6 +18,7 @@ from dflash_mlx.kernels.gated_delta import (
     state_after,
     whole_block,
 )
+from dflash_mlx.targets.tree import Tree
 
 Runs = list[metal_on_cpu.Run]
 ROUNDING = {mx.float32: 2.0**-24, mx.bfloat16: 2.0**-8, mx.float16: 2.0**-11}
@@ -52,7 +56,16 @@ def rows_of(case: tuple[int, ...], rows: int, dtype: mx.Dtype, seed: int) -> tup
 def inputs_of(case: tuple[int, ...], dtype: mx.Dtype) -> tuple[mx.array, Writes, mx.array, mx.array, Writes]:
     _, key_dim, value_heads, value_dim, rows, previous, count = case
     state = mx.random.normal((1, value_heads, value_dim, key_dim), key=mx.random.key(1))
-    return state, rows_of(case, previous, dtype, 2)[1], mx.array([count], mx.int32), *rows_of(case, rows, dtype, 3)
+    return state, rows_of(case, previous, dtype, 2)[1], path_of(count), *rows_of(case, rows, dtype, 3)
+
+
+def path_of(count: int) -> mx.array:
+    """The first so many rows."""
+    return mx.array([count, *range(count)], mx.int32)
+
+
+def count(path: mx.array) -> int:
+    return path.tolist()[0]
 
 
 def part(writes: Writes, start: int, stop: int) -> Writes:
@@ -63,7 +76,9 @@ def joined(first: Writes, second: Writes) -> Writes:
     return Writes(*(mx.concatenate(parts, axis=1) for parts in zip(first, second)))
 
 
-def by_hand(state: mx.array, last: Writes, count: mx.array, q: mx.array, new: Writes) -> tuple[np.ndarray, np.ndarray]:
+def by_hand(
+    state: mx.array, last: Writes, path: mx.array, q: mx.array, new: Writes, parents: mx.array | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """In float64, with matrices and vectors."""
 
     def wide(x: mx.array) -> np.ndarray:
@@ -78,11 +93,13 @@ def by_hand(state: mx.array, last: Writes, count: mx.array, q: mx.array, new: Wr
             decayed, key = now[head] * g[head], k[head // group]
             now[head] = decayed + np.outer(v[head] - decayed @ key, key) * beta[head]
 
-    for row in range(count.item()):
+    for row in path.tolist()[1 : 1 + count(path)]:
         write(last, row)
-    committed, y = now.copy(), []
-    for row in range(len(queries)):
+    committed, y, after = now.copy(), [], {}
+    for row, parent in enumerate(range(-1, len(queries) - 1) if parents is None else parents.tolist()):
+        now[:] = after.get(parent, committed)
         write(new, row)
+        after[row] = now.copy()
         y.append([now[head] @ queries[row, head // group] for head in range(now.shape[0])])
     return np.array(y)[None], committed[None]
 
@@ -110,6 +127,29 @@ def test_the_kernel_computes_the_recurrence(case: tuple[int, ...], dtype: mx.Dty
     check(gated_delta_reference(*inputs), wanted, dtype)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_row_of_a_tree_starts_from_its_parents_state(case: tuple[int, ...], shape: str, runs: Runs) -> None:
+    state, last, path, q, new = inputs_of(case, mx.float32)
+    rows, previous = case[4], case[5]
+    taken = sorted(random.Random(rows).sample(range(previous), count(path)))  # of a tree, too
+    path = mx.array([len(taken), *taken, *([99] * 3)], mx.int32)
+    parents = mx.array(parents_of(shape, rows), mx.int32)
+    inputs = (state, last, path, q, new, parents)
+    wanted = by_hand(*inputs)
+    got = gated_delta_metal(*inputs)
+    check(got, wanted, mx.float32)
+    check(gated_delta_reference(*inputs), wanted, mx.float32)
+    if runs:
+        buffers = runs[0].buffers
+        assert (buffers["state"].read, buffers["committed"].written) == (buffers["state"].size, buffers["committed"].size)
+    for row in range(rows):  # with the bits of the chain to it
+        branch = mx.array(path_to(parents.tolist(), row))
+        chain = Writes(*(mx.take(x, branch, axis=1) for x in new))
+        alone, _ = gated_delta_metal(state, last, path, mx.take(q, branch, axis=1), chain)
+        assert bits(alone[:, -1:]) == bits(got[0][:, row : row + 1])
+
+
 @pytest.mark.parametrize("dtype", ROUNDING, ids=str)
 def test_the_reference_agrees_with_mlx_lm(dtype: mx.Dtype) -> None:
     state, last, _, q, new = inputs_of(CASES[0], dtype)
@@ -118,7 +158,7 @@ def test_the_reference_agrees_with_mlx_lm(dtype: mx.Dtype) -> None:
         if count:
             _, before = mlx_lm.gated_delta_ops(accepted.k, *accepted, state)
         y, _ = mlx_lm.gated_delta_ops(q, *new, before)
-        ours, committed = gated_delta_reference(state, last, mx.array([count], mx.int32), q, new)
+        ours, committed = gated_delta_reference(state, last, path_of(count), q, new)
         assert mx.allclose(committed, before, rtol=0, atol=1e-6).item()
         assert mx.allclose(ours, y, rtol=2 * ROUNDING[dtype], atol=1e-6).item()
 
@@ -127,26 +167,26 @@ def test_the_reference_agrees_with_mlx_lm(dtype: mx.Dtype) -> None:
 @pytest.mark.parametrize("case", [CASES[0], CASES[12]], ids=str)
 def test_a_block_has_the_bits_of_one_row_at_a_time(case: tuple[int, ...], contract: bool, runs: Runs) -> None:
     with metal_on_cpu.options(contract=contract):
-        state, last, count, q, new = inputs_of(case, mx.float32)
-        y, committed = gated_delta_metal(state, last, count, q, new)
+        state, last, path, q, new = inputs_of(case, mx.float32)
+        y, committed = gated_delta_metal(state, last, path, q, new)
         before = None
         for row in range(case[4]):  # every row alone, the one before it replayed
-            alone, state = gated_delta_metal(state, last, count, q[:, row : row + 1], part(new, row, row + 1))
+            alone, state = gated_delta_metal(state, last, path, q[:, row : row + 1], part(new, row, row + 1))
             assert bits(alone) == bits(y[:, row : row + 1])
             if before is not None:  # the state after `row` rows is that of a replay of so many out of the whole block
-                _, replayed = gated_delta_metal(committed, new, mx.array([row], mx.int32), q, new)
+                _, replayed = gated_delta_metal(committed, new, path_of(row), q, new)
                 assert bits(state) == bits(replayed)
-            last, count, before = part(new, row, row + 1), mx.array([1], mx.int32), state
+            last, path, before = part(new, row, row + 1), path_of(1), state
 
 
 def test_every_count_leaves_the_state_of_plain_decoding(runs: Runs) -> None:
     state, last, _, q, new = inputs_of(CASES[6], mx.float32)
     decoded = state
     for count in range(last.v.shape[1] + 1):
-        _, committed = gated_delta_metal(state, last, mx.array([count], mx.int32), q, new)
+        _, committed = gated_delta_metal(state, last, path_of(count), q, new)
         assert bits(committed) == bits(decoded)
         if count < last.v.shape[1]:
-            _, decoded = gated_delta_metal(decoded, part(last, count, count + 1), mx.array([1], mx.int32), q, new)
+            _, decoded = gated_delta_metal(decoded, part(last, count, count + 1), path_of(1), q, new)
 
 
 @pytest.mark.parametrize("contract", [False, True], ids=["apart", "contracted"])
@@ -170,31 +210,31 @@ def test_the_bits_are_those_of_mlx_lms_kernels(
         monkeypatch.setattr(mlx_lm, "_gated_delta_kernel", mlx_lm._make_gated_delta_kernel())
         monkeypatch.setattr(mlx_lm, "_gated_delta_kernel_packed", mlx_lm._make_gated_delta_packed_kernel())
     with metal_on_cpu.options(contract=contract):
-        state, last, count, q, new = inputs_of(case, mx.float32)
-        accepted = part(last, 0, count.item())
+        state, last, path, q, new = inputs_of(case, mx.float32)
+        accepted = part(last, 0, count(path))
         _, committed = mlx_lm.gated_delta_kernel(accepted.k, *accepted, state)
         y, after = mlx_lm.gated_delta_kernel(q, *new, committed)
-        assert bits(*gated_delta_metal(state, last, count, q, new)) == bits(y, committed)
-        everything, all_rows = joined(accepted, new), mx.array([count.item() + case[4]], mx.int32)
+        assert bits(*gated_delta_metal(state, last, path, q, new)) == bits(y, committed)
+        everything, all_rows = joined(accepted, new), path_of(count(path) + case[4])
         assert bits(gated_delta_metal(state, everything, all_rows, q, new)[1]) == bits(after)
 
 
 def test_rejected_rows_leave_no_trace(runs: Runs) -> None:
-    state, last, count, q, new = inputs_of(CASES[0], mx.float32)
-    clean = gated_delta_metal(state, last, count, q, new)
+    state, last, path, q, new = inputs_of(CASES[0], mx.float32)
+    clean = gated_delta_metal(state, last, path, q, new)
     for poison in (mx.inf, -mx.inf, mx.nan):
         stale = Writes(*(mx.full(rows.shape, poison, rows.dtype) for rows in last))
-        poisoned = joined(part(last, 0, count.item()), part(stale, count.item(), last.v.shape[1]))
-        assert bits(*gated_delta_metal(state, poisoned, count, q, new)) == bits(*clean)
-        assert bits(*gated_delta_reference(state, poisoned, count, q, new)) == bits(
-            *gated_delta_reference(state, last, count, q, new)
+        poisoned = joined(part(last, 0, count(path)), part(stale, count(path), last.v.shape[1]))
+        assert bits(*gated_delta_metal(state, poisoned, path, q, new)) == bits(*clean)
+        assert bits(*gated_delta_reference(state, poisoned, path, q, new)) == bits(
+            *gated_delta_reference(state, last, path, q, new)
         )
 
 
 def test_nothing_accepted_changes_nothing_not_even_the_sign_of_zero(runs: Runs) -> None:
     state, last, _, q, new = inputs_of(CASES[2], mx.float32)
     state = mx.where(mx.arange(state.size).reshape(state.shape) % 3 == 0, -0.0, state)
-    nothing = mx.array([0], mx.int32)
+    nothing = path_of(0)
     assert bits(gated_delta_metal(state, last, nothing, q, new)[1]) == bits(state)
     assert bits(gated_delta_reference(state, last, nothing, q, new)[1]) == bits(state)
 
@@ -228,6 +268,24 @@ def test_other_shapes_are_not_covered() -> None:
     assert not covers(16, 128, 48, 128, mx.int32)
 
 
+@pytest.mark.parametrize("decays", ["usual", "0 and 1"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("rows", [2, 5, 16])
+def test_a_whole_tree_at_once_is_the_rule_along_each_path(rows: int, shape: str, decays: str) -> None:
+    q, writes = rows_of((2, 32, 6, 24), rows, mx.float32, seed=rows)
+    state = mx.random.normal((1, 6, 24, 32), key=mx.random.key(9))
+    if decays != "usual":
+        writes = writes._replace(g=mx.array(np.resize([0.0, 1.0], writes.g.shape), mx.float32))
+    parents = parents_of(shape, rows)
+    y, block = whole_block(q, writes, state, Tree.of(mx.array(parents, mx.int32)).ancestors)
+    wanted, _ = by_hand(state, writes, path_of(0), q, writes, mx.array(parents))
+    assert np.abs(np.array(y) - wanted).max() < 2e-5
+    for row in range(rows):
+        path = path_to(parents, row)
+        _, after = by_hand(state, writes, mx.array([len(path), *path]), q[:, :1], part(writes, 0, 1))
+        assert np.abs(np.array(state_after(mx.array([row], mx.int32), block, state)) - after).max() < 2e-5
+
+
 @pytest.mark.parametrize("decays", ["usual", "0 and 1", "underflowing"])
 @pytest.mark.parametrize("rows", [2, 3, 4, 5, 8, 16])
 def test_a_whole_block_at_once_is_the_rule_row_by_row(rows: int, decays: str) -> None:
@@ -239,11 +297,11 @@ def test_a_whole_block_at_once_is_the_rule_row_by_row(rows: int, decays: str) ->
         writes = writes._replace(g=mx.array(np.resize(edge, writes.g.shape), mx.float32))
     y, block = whole_block(q, writes, state)
     none = part(writes, 0, 1)
-    expected, _ = by_hand(state, none, mx.array([0], mx.int32), q, writes)
+    expected, _ = by_hand(state, none, path_of(0), q, writes)
     assert np.abs(np.array(y) - expected).max() < 2e-5
-    for count in range(1, rows + 1):
-        _, after = by_hand(state, writes, mx.array([count], mx.int32), q[:, :1], none)
-        assert np.abs(np.array(state_after(mx.array([count], mx.int32), block, state)) - after).max() < 2e-5
+    for row in range(rows):
+        _, after = by_hand(state, writes, path_of(row + 1), q[:, :1], none)
+        assert np.abs(np.array(state_after(mx.array([row], mx.int32), block, state)) - after).max() < 2e-5
 
 
 def test_a_whole_block_of_equal_keys_stays_accurate() -> None:
@@ -252,5 +310,5 @@ def test_a_whole_block_of_equal_keys_stays_accurate() -> None:
     writes = writes._replace(k=mx.repeat(writes.k[:, :1], 16, axis=1), beta=mx.ones_like(writes.beta), g=mx.ones_like(writes.g))
     state = mx.random.normal((1, 2, 16, 32), key=mx.random.key(5))
     y, _ = whole_block(q, writes, state)
-    expected, _ = by_hand(state, part(writes, 0, 1), mx.array([0], mx.int32), q, writes)
+    expected, _ = by_hand(state, part(writes, 0, 1), path_of(0), q, writes)
     assert np.abs(np.array(y) - expected).max() < 1e-3

@@ -1,9 +1,12 @@
 """From a recurrent layer's projections to its recurrence in one dispatch: the answer, its bits, and what is kept."""
 
+import random
+
 import metal_on_cpu
 import mlx.core as mx
 import numpy as np
 import pytest
+from tree_shapes import SHAPES, parents_of, path_to
 
 from dflash_mlx.kernels import source
 from dflash_mlx.kernels.columns import Columns
@@ -51,11 +54,11 @@ def inputs_of(case: tuple[int, ...], dtype: mx.Dtype, dt_bias: mx.Dtype | None =
     conv, a_log, bias = normal(channels, taps, 1) / 2, normal(value_heads), normal(value_heads)
     weights = Weights(conv.astype(dtype), a_log, bias.astype(dt_bias or dtype))
     activations = (x.astype(dtype) for x in (qkv, a, b))
-    return conv_rows.astype(dtype), mx.array([count], mx.int32), *activations, weights, key_heads, key_dim
+    return conv_rows.astype(dtype), mx.arange(count, count + taps - 1), *activations, weights, key_heads, key_dim
 
 
 def by_hand(
-    conv_rows: mx.array, count: mx.array, qkv: mx.array, a: mx.array, b: mx.array, weights: Weights, key_heads: int, key_dim: int
+    conv_rows: mx.array, before: mx.array, qkv: mx.array, a: mx.array, b: mx.array, weights: Weights, key_heads: int, key_dim: int
 ) -> list[np.ndarray]:
     """q, k, v, g, beta in float64, and the rows that are kept."""
 
@@ -63,8 +66,8 @@ def by_hand(
         return np.array(x.astype(mx.float32), np.float64)
 
     conv, a_log, bias = (wide(x) for x in weights)
-    taps, start, rows = conv.shape[1], count.item(), qkv.shape[1]
-    kept = np.concatenate([wide(conv_rows)[0, start : start + taps - 1], wide(qkv)[0]])
+    taps, rows = conv.shape[1], qkv.shape[1]
+    kept = np.concatenate([wide(conv_rows)[0, before.tolist()], wide(qkv)[0]])
     x = sum(kept[tap : tap + rows] * conv[:, tap, 0] for tap in range(taps))
     x = x / (1 + np.exp(-x))
     q, k, v = np.split(x, [key_heads * key_dim, 2 * key_heads * key_dim], axis=-1)
@@ -104,6 +107,31 @@ def test_the_kernel_computes_what_the_recurrence_takes(case: tuple[int, ...], dt
     check(recurrent_inputs_reference(*inputs), wanted, dtype)
 
 
+@pytest.mark.parametrize("taps", [1, 2, 4])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_row_of_a_tree_has_the_bits_of_the_chain_to_it(case: tuple[int, ...], shape: str, taps: int, runs: Runs) -> None:
+    conv_rows, before, *parts, weights, key_heads, key_dim = inputs_of(case, mx.float32, taps=taps)
+    parents, rest = parents_of(shape, case[4]), (weights, key_heads, key_dim)
+    places = random.Random(taps).sample(range(conv_rows.shape[1]), taps - 1)
+    before = mx.array(places, mx.int32) if places else mx.zeros((0,), mx.int32)
+    tree = [
+        compute(conv_rows, before, *parts, *rest, mx.array(parents, mx.int32))
+        for compute in (recurrent_inputs_metal, recurrent_inputs_reference)
+    ]
+    for row in range(case[4]):
+        path = mx.array(path_to(parents, row))
+        chain = [mx.take(part, path, axis=1) for part in parts]
+        wanted = by_hand(conv_rows, before, *chain, *rest)
+        alone = flat(recurrent_inputs_metal(conv_rows, before, *chain, *rest))
+        for got in tree:
+            for ours, theirs in zip(flat(got)[:5], wanted):
+                assert np.abs(np.array(ours[:, row]) - theirs[:, -1]).max() <= 2e-6 * max(1, np.abs(theirs).max())
+        assert bits(*(x[:, row : row + 1] for x in flat(tree[0])[:5])) == bits(*(x[:, -1:] for x in alone[:5]))
+    kept = np.concatenate([np.array(conv_rows)[:, places], np.array(parts[0])], axis=1)
+    assert all(np.array_equal(np.array(got.conv_rows), kept) for got in tree)
+
+
 @pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16], ids=str)
 def test_the_bias_of_the_decay_may_be_wider_than_the_activations(dtype: mx.Dtype, runs: Runs) -> None:
     assert covers(*CASES[0][:4], dtype, mx.float32)
@@ -124,30 +152,30 @@ def test_the_convolution_may_have_any_length(taps: int, runs: Runs) -> None:
 @pytest.mark.parametrize("case", [CASES[0], CASES[12]], ids=str)
 def test_a_block_has_the_bits_of_one_row_at_a_time(case: tuple[int, ...], contract: bool, runs: Runs) -> None:
     with metal_on_cpu.options(contract=contract):
-        conv_rows, count, qkv, a, b, *rest = inputs_of(case, mx.float32)
-        *block, kept = flat(recurrent_inputs_metal(conv_rows, count, qkv, a, b, *rest))
+        conv_rows, before, qkv, a, b, *rest = inputs_of(case, mx.float32)
+        *block, kept = flat(recurrent_inputs_metal(conv_rows, before, qkv, a, b, *rest))
         for row in range(case[4]):
             alone = (x[:, row : row + 1] for x in (qkv, a, b))
-            *outputs, conv_rows = flat(recurrent_inputs_metal(conv_rows, count, *alone, *rest))
+            *outputs, conv_rows = flat(recurrent_inputs_metal(conv_rows, before, *alone, *rest))
             assert bits(*outputs) == bits(*(x[:, row : row + 1] for x in block))
             assert bits(conv_rows) == bits(kept[:, row : row + 4])
-            count = mx.array([1], mx.int32)
+            before = mx.arange(1, 4)
 
 
 def test_rejected_rows_leave_no_trace(runs: Runs) -> None:
-    conv_rows, count, *rest = inputs_of(CASES[0], mx.float32)
-    clean = flat(recurrent_inputs_metal(conv_rows, count, *rest))
+    conv_rows, before, *rest = inputs_of(CASES[0], mx.float32)
+    clean = flat(recurrent_inputs_metal(conv_rows, before, *rest))
     for poison in (mx.inf, mx.nan):
-        stale = mx.where(mx.arange(conv_rows.shape[1])[:, None] < 3 + count, conv_rows, poison)
-        assert bits(*flat(recurrent_inputs_metal(stale, count, *rest))) == bits(*clean)
+        stale = mx.where(mx.arange(conv_rows.shape[1])[:, None] <= before[-1], conv_rows, poison)
+        assert bits(*flat(recurrent_inputs_metal(stale, before, *rest))) == bits(*clean)
 
 
 def test_extremes_end_where_they_should(runs: Runs) -> None:
     """Decay and write strength saturate, and what is no number is not hidden."""
-    conv_rows, count, qkv, a, b, *rest = inputs_of(CASES[10], mx.float32)
+    conv_rows, before, qkv, a, b, *rest = inputs_of(CASES[10], mx.float32)
     extremes = mx.array([-mx.inf, mx.inf, -1e4, 1e4, mx.nan])
     a, b = mx.repeat(extremes, 8).reshape(1, 4, 10), mx.tile(extremes, 8).reshape(1, 4, 10)
-    writes = recurrent_inputs_metal(conv_rows, count, qkv, a, b, *rest).writes
+    writes = recurrent_inputs_metal(conv_rows, before, qkv, a, b, *rest).writes
     assert np.array_equal(np.array(writes.g).ravel(), np.repeat([1, 0, 1, 0, np.nan], 8), equal_nan=True)
     assert np.allclose(np.array(writes.beta).ravel(), np.tile([0, 1, 0, 1, np.nan], 8), rtol=0, equal_nan=True)
 
@@ -156,7 +184,7 @@ def test_extremes_end_where_they_should(runs: Runs) -> None:
 @pytest.mark.parametrize("layout", [["qkv z a b"], ["z b qkv z a"], ["z qkv", "a b"], ["qkv z", "z z a", "z b z"]], ids=str)
 def test_parts_are_read_where_they_stand_in_joint_projections(layout: list[str], case: tuple[int, ...], runs: Runs) -> None:
     """z, which is nobody's business here, is NaN."""
-    conv_rows, count, qkv, a, b, *rest = inputs_of(case, mx.bfloat16)
+    conv_rows, before, qkv, a, b, *rest = inputs_of(case, mx.bfloat16)
     parts = {"qkv": qkv, "a": a, "b": b, "z": mx.full((1, case[4], 5), mx.nan, mx.bfloat16)}
     columns = {}
     for joint in layout:
@@ -166,8 +194,8 @@ def test_parts_are_read_where_they_stand_in_joint_projections(layout: list[str],
             start = sum(parts[before].shape[2] for before in names[:i])
             columns[name] = Columns(rows, start, parts[name].shape[2])
     for compute in (recurrent_inputs_reference, recurrent_inputs_metal):
-        alone = flat(compute(conv_rows, count, qkv, a, b, *rest))
-        together = flat(compute(conv_rows, count, columns["qkv"], columns["a"], columns["b"], *rest))
+        alone = flat(compute(conv_rows, before, qkv, a, b, *rest))
+        together = flat(compute(conv_rows, before, columns["qkv"], columns["a"], columns["b"], *rest))
         assert all(mx.array_equal(ours, theirs).item() for ours, theirs in zip(together, alone))
     if runs:
         assert all(runs[-1].buffers[name].unique == parts[name].nbytes for name in ("qkv", "a", "b"))

@@ -6,9 +6,11 @@ import metal_on_cpu
 import mlx.core as mx
 import numpy as np
 import pytest
+from tree_shapes import SHAPES, parents_of
 
 from dflash_mlx import kernels
 from dflash_mlx.kernels.verify_attention import CHUNK, covers, verify_attention_metal, verify_attention_reference
+from dflash_mlx.targets.tree import Tree
 
 F32, BF16, F16 = mx.float32, mx.bfloat16, mx.float16
 UNIT = {F32: 2.0**-24, BF16: 2.0**-8, F16: 2.0**-11}
@@ -57,13 +59,16 @@ def inputs_of(case: Case) -> tuple[mx.array, mx.array, mx.array, mx.array]:
     return (*(x.astype(dtype) for x in (queries, mx.where(seen, k, mx.nan), mx.where(seen, v, mx.nan))), mx.array([position]))
 
 
-def by_hand(case: Case, queries: mx.array, k: mx.array, v: mx.array) -> np.ndarray:
+def by_hand(case: Case, queries: mx.array, k: mx.array, v: mx.array, ancestors: np.ndarray | None = None) -> np.ndarray:
     """In float64."""
     q, k, v = (np.array(x.astype(F32), np.float64)[0] for x in (queries, k, v))
     y = np.zeros(q.shape)
     for head in range(case.heads):
         for row in range(case.rows):
-            keys, values = (x[head // (case.heads // case.kv_heads), : case.position + row + 1] for x in (k, v))
+            seen = list(range(case.position + row + 1))
+            if ancestors is not None:
+                seen = [at for at in seen if at < case.position or ancestors[row, at - case.position]]
+            keys, values = (x[head // (case.heads // case.kv_heads), seen] for x in (k, v))
             scores = keys @ q[head, row] * case.head_dim**-0.5
             weights = np.exp(scores - scores.max())
             y[head, row] = weights @ values / weights.sum()
@@ -88,6 +93,22 @@ def test_the_reference_attends_to_what_a_row_may_see(case: Case) -> None:
     wanted = by_hand(case, queries, k, v)
     # MLX's CPU backend rounds scores and weights to the dtype
     assert np.abs(np.array(y.astype(F32), np.float64) - wanted).max() <= 16 * UNIT[case.dtype] * np.abs(wanted).max() + SUMS
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_row_of_a_tree_sees_its_ancestors_and_no_one_beside_it(case: Case, shape: str, runs: list[metal_on_cpu.Run]) -> None:
+    queries, k, v, position = inputs_of(case)
+    tree = Tree.of(mx.array(parents_of(shape, case.rows), mx.int32))
+    wanted = by_hand(case, queries, k, v, np.array(tree.ancestors))
+    y = np.array(verify_attention_metal(queries, k, v, position, tree.ancestors).astype(F32), np.float64)
+    assert (np.abs(y - wanted) <= UNIT[case.dtype] * np.abs(wanted) + SUMS).all()
+    y = verify_attention_reference(queries, mx.nan_to_num(k), mx.nan_to_num(v), position, tree.ancestors)
+    assert np.abs(np.array(y.astype(F32), np.float64) - wanted).max() <= 16 * UNIT[case.dtype] * np.abs(wanted).max() + SUMS
+    if runs:
+        for name in ("keys", "values"):
+            size = case.kv_heads * (case.position + case.rows) * case.head_dim * runs[0].buffers[name].size // k.size
+            assert runs[0].buffers[name].read == size
 
 
 @pytest.mark.parametrize("contract", [False, True], ids=["apart", "contracted"])

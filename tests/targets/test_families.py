@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from typing import Any
 
 import mlx.core as mx
 import numpy as np
@@ -183,11 +184,11 @@ def test_a_commit_that_is_interrupted_commits_no_layer(monkeypatch: pytest.Monke
     before, done = state.layers, []
     committed = RecurrentState.committed
 
-    def interrupted(layer: RecurrentState, count: int) -> RecurrentState:
+    def interrupted(layer: RecurrentState, *committing: Any) -> RecurrentState:
         done.append(layer)
         if len(done) == 3:
             raise KeyboardInterrupt
-        return committed(layer, count)
+        return committed(layer, *committing)
 
     monkeypatch.setattr(RecurrentState, "committed", interrupted)
     arrays = state.arrays

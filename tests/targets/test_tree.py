@@ -1,0 +1,75 @@
+"""A pass over a tree against passes over its paths, each a chain, and what a committed path leaves behind."""
+
+import random
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from fixture_data import CHECKPOINTS, expected
+from tiny_qwen3_next import save_qwen3_next
+from tree_shapes import SHAPES, parents_of, path_to
+
+from dflash_mlx.targets import Target, load_target
+from dflash_mlx.targets.tree import Tree
+
+FAMILIES = ["target_qwen3_5", "target_qwen3", "target_qwen3_moe", "target_qwen3_5_moe", "target_qwen3_5_4bit"]
+TAPS = (0, 1)
+TOLERANCE = 2e-4
+
+
+def at(position: int) -> mx.array:
+    return mx.array([position], mx.int32)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ancestors_and_depths_are_those_of_the_paths(seed: int) -> None:
+    rng = random.Random(seed)
+    for rows in (1, 2, 3, 5, 8, 15, 16):
+        parents = parents_of(rng.choice(SHAPES), rows, seed)
+        tree = Tree.of(mx.array(parents, mx.int32))
+        paths = [path_to(parents, row) for row in range(rows)]
+        assert tree.depths.tolist() == [len(path) - 1 for path in paths]
+        assert np.array(tree.ancestors).tolist() == [[column in path for column in range(rows)] for path in paths]
+
+
+def check(target: Target, prompt: list[int], vocab: int, seed: int) -> None:
+    rng = random.Random(seed)
+    for rows in (2, 5, 8, 15, 16):
+        parents, ids = parents_of(rng.choice(SHAPES), rows, seed), [rng.randrange(vocab) for _ in range(rows)]
+        state = target.new_state(len(prompt) + 64)
+        target.forward(mx.array([prompt]), state, at(0), commit=True)
+        layers = state.layers
+        tree = Tree.of(mx.array(parents, mx.int32))
+        hidden, features = target.forward(mx.array([ids]), state, at(len(prompt)), TAPS, tree=tree)
+        logits = np.array(target.lm_head(hidden)[0])
+        assert features is not None
+        path = path_to(parents, rng.randrange(rows))
+        count = rng.randint(1, len(path))
+        state.commit(count, path, len(prompt))
+        after, _ = target.forward(mx.array([[5, 6]]), state, at(len(prompt) + count))
+
+        def chain(path: list[int]) -> tuple[np.ndarray, np.ndarray]:
+            state.layers = [layer.copy() if hasattr(layer, "copy") else layer for layer in layers]
+            hidden, features = target.forward(mx.array([[ids[row] for row in path]]), state, at(len(prompt)), TAPS)
+            return np.array(target.lm_head(hidden)[0]), np.array(features[0])
+
+        for row in range(rows):
+            wanted, of_chain = chain(path_to(parents, row))
+            np.testing.assert_allclose(logits[row], wanted[-1], atol=TOLERANCE, rtol=0)
+            np.testing.assert_allclose(np.array(features[0, row]), of_chain[-1], atol=TOLERANCE, rtol=0)
+        chain(path[:count])
+        state.commit(count)
+        wanted, _ = target.forward(mx.array([[5, 6]]), state, at(len(prompt) + count))
+        np.testing.assert_allclose(np.array(after), np.array(wanted), atol=TOLERANCE, rtol=0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_row_of_a_tree_is_the_last_of_the_chain_to_it(name: str, seed: int) -> None:
+    check(load_target(CHECKPOINTS / name), expected(name)["prompt0"].tolist(), 240, seed)
+
+
+def test_qwen3_next_too(tmp_path) -> None:
+    save_qwen3_next(tmp_path)
+    target = load_target(tmp_path)
+    check(target, [3, 1, 4, 1, 5], target.config.vocab_size, 0)
