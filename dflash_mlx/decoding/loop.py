@@ -115,6 +115,7 @@ def run(
         count = take(tokens[: accepted + 1])
         sequence.commit(count, path)
         sampler.add(tokens[:count])
+        sequence.head.add(tokens[:count])
         if copies:
             copies.add(tokens[:count])
         end = time.perf_counter()

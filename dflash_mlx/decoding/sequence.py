@@ -7,6 +7,7 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from dflash_mlx.decoding.acceptance import Verdict
+from dflash_mlx.decoding.draft_head import DraftHead
 from dflash_mlx.drafters import DFlash, Draft
 from dflash_mlx.drafters.context import Context
 from dflash_mlx.drafters.dflash import Chooser
@@ -54,6 +55,7 @@ class TokenSequence:
     Attributes:
         exact: whether the target's result for a row must not depend on the rows beside it.
         position: how many rows are committed.
+        head: of the target, as the drafter sees it.
         device_reads: how often the loop has waited for the device to tell it something.
     """
 
@@ -61,6 +63,7 @@ class TokenSequence:
         self.target, self.drafter, self.exact = target, drafter, exact
         self.state: State = target.new_state(0)
         self.context: Context | None = drafter.new_context() if drafter else None
+        self.head = DraftHead(target)
         self.position = 0
         self.device_reads = 0
         self._injected = 0  # committed rows whose features are in the context
@@ -158,7 +161,7 @@ class TokenSequence:
         block_size = self.drafter.config.block_size if offer.tree else offer.rows
         self.context.reserve(at_most + block_size)
         nodes = {"nodes": offer.rows - 1} if offer.tree else {}
-        return self.drafter.draft(anchor, self.context, position, block_size, self.target, chooser, **nodes)
+        return self.drafter.draft(anchor, self.context, position, block_size, self.head, chooser, **nodes)
 
     def _inject(self, *uncommitted: mx.array) -> None:
         """Injects the features that wait, and those of uncommitted rows behind them, in one piece."""

@@ -99,6 +99,7 @@ def generate_stream(
             [first] = sequence.read(anchor, 1)
             answer.take(first)
             sampler.add(first)
+            sequence.head.add([*request.prompt, *first])
             recorder.first()
             text += first
             yield answer.chunk(Cycle(first, [], 0), recorder.statistics(sequence, policy))

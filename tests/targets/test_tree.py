@@ -1,6 +1,7 @@
 """A pass over a tree against passes over its paths, each a chain, and what a committed path leaves behind."""
 
 import random
+from typing import Any
 
 import mlx.core as mx
 import numpy as np
@@ -9,7 +10,7 @@ from fixture_data import CHECKPOINTS, expected
 from tiny_qwen3_next import save_qwen3_next
 from tree_shapes import SHAPES, parents_of, path_to
 
-from dflash_mlx.targets import Target, load_target
+from dflash_mlx.targets import State, Target, load_target
 from dflash_mlx.targets.tree import Tree
 
 FAMILIES = ["target_qwen3_5", "target_qwen3", "target_qwen3_moe", "target_qwen3_5_moe", "target_qwen3_5_4bit"]
@@ -32,6 +33,13 @@ def test_ancestors_and_depths_are_those_of_the_paths(seed: int) -> None:
         assert np.array(tree.ancestors).tolist() == [[column in path for column in range(rows)] for path in paths]
 
 
+def chain(ids: list[int], target: Target, state: State, layers: Any, position: int) -> tuple[np.ndarray, np.ndarray]:
+    """Logits and features of rows that follow each other, on the state that `layers` was."""
+    state.layers = [layer.copy() if hasattr(layer, "copy") else layer for layer in layers]
+    hidden, features = target.forward(mx.array([ids]), state, at(position), TAPS)
+    return np.array(target.lm_head(hidden)[0]), np.array(features[0])
+
+
 def check(target: Target, prompt: list[int], vocab: int, seed: int) -> None:
     rng = random.Random(seed)
     for rows in (2, 5, 8, 15, 16):
@@ -48,16 +56,11 @@ def check(target: Target, prompt: list[int], vocab: int, seed: int) -> None:
         state.commit(count, path, len(prompt))
         after, _ = target.forward(mx.array([[5, 6]]), state, at(len(prompt) + count))
 
-        def chain(path: list[int]) -> tuple[np.ndarray, np.ndarray]:
-            state.layers = [layer.copy() if hasattr(layer, "copy") else layer for layer in layers]
-            hidden, features = target.forward(mx.array([[ids[row] for row in path]]), state, at(len(prompt)), TAPS)
-            return np.array(target.lm_head(hidden)[0]), np.array(features[0])
-
         for row in range(rows):
-            wanted, of_chain = chain(path_to(parents, row))
+            wanted, of_chain = chain([ids[above] for above in path_to(parents, row)], target, state, layers, len(prompt))
             np.testing.assert_allclose(logits[row], wanted[-1], atol=TOLERANCE, rtol=0)
             np.testing.assert_allclose(np.array(features[0, row]), of_chain[-1], atol=TOLERANCE, rtol=0)
-        chain(path[:count])
+        chain([ids[row] for row in path[:count]], target, state, layers, len(prompt))
         state.commit(count)
         wanted, _ = target.forward(mx.array([[5, 6]]), state, at(len(prompt) + count))
         np.testing.assert_allclose(np.array(after), np.array(wanted), atol=TOLERANCE, rtol=0)
