@@ -1,8 +1,10 @@
 """Whole answers through the Metal kernels, under the harness or on a GPU: the tokens are those of MLX's ops."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fixture_data import WEAK_DRAFTER
 from metal_on_cpu import Run
 
 import dflash_mlx as dm
@@ -58,6 +60,30 @@ def test_a_pair_that_all_kernels_serve_answers_the_same(
     always = {"gated_delta", "recurrent_inputs", "inject_kv", "candidates", "candidates_walk", "verify_matmul_fast"}
     checking = {"verify_attention", "verify_attention_combine"} if verify == "fast" else {"verify_matmul"}
     assert not runs or ran(runs) == always | checking
+
+
+@pytest.mark.parametrize("options", [{"drafts": "tree", "block_size": 8}, {"drafts": "tree"}, {"drafts": "copy"}], ids=str)
+def test_trees_and_copies_answer_the_same(options: dict[str, Any], runs: list[Run]) -> None:
+    pair = dm.load("demo", drafter=WEAK_DRAFTER, kernels="mlx")
+    said = [
+        {"role": "user", "content": "What is the anchor?"},
+        {"role": "assistant", "content": pair.generate("What is the anchor?", max_tokens=24, block_size=1).text},
+    ]
+    asked = [*said, said[0]] if options["drafts"] == "copy" else said[:1]
+    plain = pair.generate(asked, max_tokens=24, **options)
+    use(pair, ALL)
+    ours = pair.generate(asked, max_tokens=24, **options)
+    assert ours.token_ids == plain.token_ids and ours.statistics.block_sizes == plain.statistics.block_sizes
+    assert {"gated_delta", "recurrent_inputs"} <= ran(runs) or not runs
+
+
+def test_a_tree_over_long_buffers_answers_the_same(synthetic: Path, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify_attention, "FROM", 256)
+    pair = dm.load(synthetic, kernels="mlx")
+    plain = pair.generate([3, 1, 4, 1, 5], max_tokens=6, drafts="tree", block_size=4)
+    use(pair, ALL)
+    assert pair.generate([3, 1, 4, 1, 5], max_tokens=6, drafts="tree", block_size=4).token_ids == plain.token_ids
+    assert not runs or {"verify_attention", "verify_attention_combine", "gated_delta", "recurrent_inputs"} <= ran(runs)
 
 
 def test_a_seed_gives_the_same_text(runs: list[Run]) -> None:

@@ -17,6 +17,7 @@ from sampling_reference import disagreement, distribution, misfit
 from dflash_mlx.decoding.acceptance import Verdict, accept_sampled, draw_by_weight
 from dflash_mlx.decoding.sampling import LogitsProcessor, Sampler, Sampling
 from dflash_mlx.drafters import Draft, DrafterConfig, new_drafter
+from dflash_mlx.targets.tree import Tree
 
 VOCAB, HIDDEN = 8, 16
 PROMPT = [3, 1, 4, 1, 5]
@@ -68,14 +69,15 @@ class TinyTarget:
     def lm_head(self, hidden: mx.array) -> mx.array:
         return self.module.lm_head(hidden)
 
-    def verify(self, text: tuple[int, ...], drafts: mx.array) -> mx.array:
+    def verify(self, text: tuple[int, ...], draft: Draft, tree: Tree | None = None) -> mx.array:
         """The logits `[drafts + 1, VOCAB]` after the text and after each draft."""
-        place = mx.array(number(text))
-        rows = [self.logits[len(text)][place]]
-        for i in range(drafts.size):
-            place = place * VOCAB + drafts[i]
-            rows.append(self.logits[len(text) + i + 1][place])
-        return mx.stack(rows)
+        places, drafts = [mx.array(number(text))], draft.ids.size
+        for i in range(drafts):
+            above = places[-1] if tree is None else mx.take(mx.stack(places), tree.parents[i + 1])
+            places.append(above * VOCAB + draft.ids[i])
+        lengths = len(text) + (mx.arange(drafts + 1) if tree is None else tree.depths)
+        before = mx.array([(VOCAB**n - 1) // (VOCAB - 1) for n in range(len(self.logits))])  # texts that are shorter
+        return mx.concatenate(self.logits)[mx.take(before, lengths) + mx.stack(places)]
 
 
 def number(text: tuple[int, ...]) -> int:
@@ -89,14 +91,14 @@ class Pair:
         self.target, self.drafter = target, new_drafter(DrafterConfig.from_dict(config))
         self.drafter.fuse()
 
-    def draft(self, text: tuple[int, ...], sampler: Sampler) -> Draft:
+    def draft(self, text: tuple[int, ...], sampler: Sampler, nodes: int = 0) -> Draft:
         """What the drafter proposes after the prompt and `text`, of which the newest token is the anchor."""
         anchor, rows = (PROMPT + list(text))[-1], len(PROMPT) + len(text) - 1
         context = self.drafter.new_context(rows + DRAFTS + 1)
         features = self.target.features[number(text) * VOCAB ** (LENGTH - 1 - len(text)), :rows]
         self.drafter.inject(features[None], context, mx.array([0], mx.int32))
         position = mx.array([rows], mx.int32)
-        return self.drafter.draft(mx.array([anchor], mx.int32), context, position, DRAFTS + 1, self.target, sampler)
+        return self.drafter.draft(mx.array([anchor], mx.int32), context, position, DRAFTS + 1, self.target, sampler, nodes)
 
 
 class Outcome:
@@ -112,12 +114,14 @@ class Outcome:
 
 
 def cycle(
-    target: TinyTarget, pair: Pair | None, text: tuple[int, ...], sampler: Sampler, key: mx.array
+    target: TinyTarget, pair: Pair | None, text: tuple[int, ...], sampler: Sampler, nodes: int, key: mx.array
 ) -> tuple[mx.array, mx.array]:
     """One cycle after the prompt and `text`: the verdict's tokens and count. Plain without a pair."""
     sampler.key = key
-    draft = pair.draft(text, sampler) if pair else Draft(mx.array([], mx.int32), None)
-    return tuple(sampler.accept(draft, target.verify(text, draft.ids)))[:2]
+    draft = pair.draft(text, sampler, nodes) if pair else Draft(mx.array([], mx.int32))
+    tree = None if draft.parents is None else Tree.of(mx.concatenate([mx.array([-1]), draft.parents]))
+    verdict = sampler.accept(draft, target.verify(text, draft, tree), *([tree] if tree else []))
+    return verdict.tokens, verdict.accepted
 
 
 def decode(
@@ -126,8 +130,9 @@ def decode(
     sampling: Sampling,
     sampler_class: type[Sampler] = Sampler,
     processors: tuple[LogitsProcessor, ...] = (),
+    nodes: int = 0,
 ) -> Outcome:
-    """Decodes `DRAWS` times until 3 tokens are there; plainly without a pair.
+    """Decodes `DRAWS` times until 3 tokens are there; plainly without a pair. nodes: of trees, instead of chains.
 
     All runs that have come to the same text do their next cycle together, each with a random key of its own.
     """
@@ -140,7 +145,7 @@ def decode(
                 continue
             sampler = sampler_class(sampling, VOCAB, PROMPT + list(text), processors)
             keys = mx.random.split(mx.random.key(number((1, *text))), runs)  # another seed for each text
-            together = mx.vmap(partial(cycle, target, pair, text, sampler))
+            together = mx.vmap(partial(cycle, target, pair, text, sampler, nodes))
             tokens, accepted = map(np.array, together(keys))
             outcome.kept += np.bincount(accepted[:, 0], minlength=DRAFTS + 1)
             added = np.minimum(accepted[:, 0] + 1, LENGTH - length)
@@ -212,6 +217,13 @@ def test_drafted_text_is_distributed_as_plain_text(target: TinyTarget, pair: Pai
     assert disagreement(outcome.counts, plain) < 1
 
 
+@pytest.mark.parametrize("name", ["temperature", "all", "seed"])
+def test_text_from_trees_is_distributed_as_plain_text(target: TinyTarget, pair: Pair, name: str) -> None:
+    outcome = decode(target, pair, SETTINGS[name], nodes=5)
+    assert (outcome.kept > 0.02 * outcome.kept.sum()).all(), "all of accepting and rejecting must be at work"
+    assert misfit(outcome.counts, exact(target, SETTINGS[name])) < 1
+
+
 def fewer_repeats(tokens: mx.array, logits: mx.array) -> mx.array:
     """A user's logits processor: the newest token is less likely to come again."""
     return mx.where(mx.arange(VOCAB) == tokens[-1], logits - 1.5, logits)
@@ -277,6 +289,6 @@ def test_a_rule_with_a_mistake_does_not_pass(target: TinyTarget, pair: Pair, rul
 
 def test_runs_together_draw_what_each_would_draw_alone(target: TinyTarget, pair: Pair) -> None:
     sampler = Sampler(SETTINGS["all"], VOCAB, [*PROMPT, 2], (fewer_repeats,))
-    run, keys = partial(cycle, target, pair, (2,), sampler), mx.random.split(mx.random.key(5), 50)
+    run, keys = partial(cycle, target, pair, (2,), sampler, 0), mx.random.split(mx.random.key(5), 50)
     for together, alone in zip(mx.vmap(run)(keys), zip(*(run(key) for key in keys))):
         assert mx.array_equal(together, mx.stack(alone))
