@@ -52,7 +52,7 @@ def decode(target: str, drafter: str, prompt: list[int], greedy: list[int], size
     return cycles
 
 
-@pytest.mark.parametrize("nodes", [3, 7, 15])
+@pytest.mark.parametrize("nodes", [pytest.param(3, marks=pytest.mark.long), 7, 15])
 @pytest.mark.parametrize(("target", "drafter"), PAIRS)
 def test_tokens_equal_mlx_lms(target: str, drafter: str, nodes: int) -> None:
     for prompt, greedy in recorded_prompts(target)[2:4]:
@@ -62,7 +62,7 @@ def test_tokens_equal_mlx_lms(target: str, drafter: str, nodes: int) -> None:
         assert all(chain and chain[1] <= accepted for rows, accepted, chain in sizes.recorded)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))])
 @pytest.mark.parametrize(("target", "drafter"), PAIRS[:4])
 def test_tokens_equal_mlx_lms_where_every_cycle_drafts_otherwise(target: str, drafter: str, seed: int) -> None:
     offers = [Offer(16, True), Offer(4), Offer(1), Offer(8, True), Offer(8), Offer(5, True), Offer(1), Offer(1), Offer(2, True)]

@@ -107,7 +107,7 @@ def test_the_kernel_computes_what_the_recurrence_takes(case: tuple[int, ...], dt
     check(recurrent_inputs_reference(*inputs), wanted, dtype)
 
 
-@pytest.mark.parametrize("taps", [1, 2, 4])
+@pytest.mark.parametrize("taps", [4, *(pytest.param(taps, marks=pytest.mark.long) for taps in (1, 2))])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_row_of_a_tree_has_the_bits_of_the_chain_to_it(case: tuple[int, ...], shape: str, taps: int, runs: Runs) -> None:
