@@ -21,25 +21,27 @@ def grow(
         scores: given a level and the tokens before it, int32 `[paths]`, the logarithms of the candidates' probabilities there,
             float32 `[paths, n]`.
         anchor: int32 `[1]`, the token before the first level.
-        nodes: how many; at most what the levels hold.
+        nodes: how many; fewer where the levels do not hold so many.
 
     Returns:
         ids, parents: int32 `[nodes]`, level by level and the best first; a parent is 0, the anchor, or 1 + the place of a node.
     """
     levels, n = candidates.shape
-    beam = min(BEAM, n)
-    tokens, totals, parents = [], [], []
+    tokens, totals, parents, start = [], [], [], 0  # start: of the level above, among all kept paths
     before, total = anchor, mx.zeros((1,))
     for level in range(levels):
         sums = (total[:, None] + scores(level, before)).reshape(-1)
-        best = mx.argsort(-sums)[:beam]
+        best = mx.argsort(-sums)[:BEAM]
         total, before = sums[best], candidates[level][best % n]
         tokens.append(before)
         # at most as probable as its parent: a little less, so that no rounding and no certainty takes the child alone
-        totals.append(total - 1e-3 * level)
-        parents.append(best // n + (level - 1) * beam + 1 if level else mx.zeros_like(best))
+        totals.append(total - 1e-5 * level)
+        parents.append(best // n + start)
+        start = 1 + sum(part.size for part in tokens[:-1])
+    kept = sum(part.size for part in tokens)
+    nodes = min(nodes, kept)
     chosen = mx.sort(mx.argpartition(-mx.concatenate(totals), nodes - 1)[:nodes])
-    places = mx.zeros((levels * beam + 1,), mx.int32)
+    places = mx.zeros((kept + 1,), mx.int32)
     places[chosen + 1] = mx.arange(1, nodes + 1)  # by what it was among all kept paths; the anchor stays 0
     return mx.concatenate(tokens)[chosen].astype(mx.int32), places[mx.concatenate(parents)[chosen]]
 

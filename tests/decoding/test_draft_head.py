@@ -31,7 +31,7 @@ def test_all_of_it_is_read_until_the_text_has_told_enough() -> None:
     head = head_of("target_qwen3_5")
     head.add([5] * (ENOUGH - 1))
     assert head.rows == 256
-    head.add([5])
+    head.add([5] * 2)
     assert head.rows == 32
 
 

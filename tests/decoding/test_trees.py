@@ -59,7 +59,7 @@ def test_tokens_equal_mlx_lms(target: str, drafter: str, nodes: int) -> None:
         sizes = Mixed(0, Offer(nodes + 1, tree=True))
         cycles = decode(target, drafter, prompt, greedy, sizes)
         assert all(cycle.accepted <= cycle.tree_depth <= 7 for cycle in cycles)
-        assert all(chain and chain[1] <= accepted for rows, accepted, chain in sizes.recorded)
+        assert all(chain and chain[1] <= accepted for rows, accepted, chain in sizes.recorded if rows > 1)
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))])
