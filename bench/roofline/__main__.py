@@ -43,7 +43,7 @@ def _tree_lines(family: str, context: int) -> Iterator[str]:
     whole = sum(part.bytes for part in cycle)
     head = next(part.weights for part in cycle if part.part == "draft head")
     saved = head * (1 - DRAFT_HEAD)
-    yield "Trees of 16 rows and a smaller draft head, by published figures (TensorFold, a 27B on an M5 Max), not by ours:"
+    yield "Trees of 16 rows and a smaller draft head, by figures that TensorFold published for a 27B, M5 Max:"
     yield f"with {DRAFT_HEAD:.0%} of the head for drafts a cycle moves {(whole - saved) / 1e9:.2f} GB, not {whole / 1e9:.2f}."
     ways = ("chain of 8", "tree of 16 (3)", "and a smaller head")
     yield f"{'':10}" + "".join(f"{way:>24}" for way in ways)

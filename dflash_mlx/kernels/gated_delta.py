@@ -86,7 +86,7 @@ def gated_delta_metal(
     """
     rows, (_, value_heads, value_dim, key_dim) = q.shape[1], state.shape
     y, committed = metal_kernel("gated_delta", INPUTS, OUTPUTS)(
-        inputs=[state, path, mx.zeros((1,), mx.int32) if parents is None else parents, *last, q, *new],
+        inputs=[state, path, mx.array([0], mx.int32) if parents is None else parents, *last, q, *new],
         template=[("T", q.dtype), ("Dk", key_dim), ("Lanes", LANES), ("IsTree", parents is not None)],
         grid=(32, value_dim * LANES // 32, value_heads),
         threadgroup=(32, 2, 1),

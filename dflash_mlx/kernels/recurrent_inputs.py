@@ -130,7 +130,7 @@ def recurrent_inputs_metal(
     starts = [(name, part.start) for name, part in zip(("QkvStart", "AStart", "BStart"), parts)]
     sizes = [("Hk", key_heads), ("Dk", key_dim), ("Parts", -(-max(key_dim, value_dim) // 128))]
     q, k, v, g, beta, kept = metal_kernel("recurrent_inputs", INPUTS, OUTPUTS)(
-        inputs=[conv_rows, before, mx.zeros((1,), mx.int32) if parents is None else parents, *activations, *weights],
+        inputs=[conv_rows, before, mx.array([0], mx.int32) if parents is None else parents, *activations, *weights],
         template=[("T", dtype), ("D", rate), ("IsTree", parents is not None), ("Taps", kernel), *starts, *sizes],
         grid=(32, rows, 2 * key_heads + value_heads),
         threadgroup=(32, 1, 1),

@@ -57,8 +57,10 @@ def verify_attention_metal(
     """
     (_, heads, rows, head_dim), (_, kv_heads, capacity, _) = queries.shape, keys.shape
     chunks = -(-capacity // CHUNK)
-    bits = mx.left_shift(mx.array(1, mx.uint32), mx.arange(rows, dtype=mx.uint32))
-    seen = mx.zeros((1,), mx.uint32) if ancestors is None else mx.where(ancestors, bits, 0).sum(axis=1).astype(mx.uint32)
+    seen = mx.array([0], mx.uint32)
+    if ancestors is not None:
+        bits = mx.left_shift(mx.array(1, mx.uint32), mx.arange(rows, dtype=mx.uint32))
+        seen = mx.where(ancestors, bits, 0).sum(axis=1).astype(mx.uint32)
     partials = heads, rows, chunks
     sums, bests, weights = metal_kernel(
         "verify_attention", ("queries", "keys", "values", "position", "seen"), ("sums", "bests", "weights")
