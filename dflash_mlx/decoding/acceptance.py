@@ -41,7 +41,7 @@ def accept_in_tree(drafts: mx.array, tokens: mx.array, tree: Tree) -> Verdict:
     """
     rows = mx.arange(tokens.size)
     chosen = mx.concatenate([mx.array([True]), drafts == tokens[tree.parents[1:]]])
-    kept = (chosen | ~tree.ancestors).all(axis=1)
+    kept = mx.logical_or(chosen, mx.logical_not(tree.ancestors)).all(axis=1)  # not `|`, which mx.vmap gets wrong
     path = mx.argsort(mx.where(kept, rows, rows + tokens.size)).astype(mx.int32)  # a parent stands before its children
     return Verdict(tokens[path], kept.sum(keepdims=True).astype(mx.int32) - 1, path)
 

@@ -147,7 +147,7 @@ class Sampler:
 
     def luck(self, positions: mx.array) -> mx.array:
         """Random numbers to draw with; see `Chooser`."""
-        low = self.key[1] ^ positions.astype(mx.uint32)
+        low = self.key[1] + positions.astype(mx.uint32)
         keys = mx.stack([mx.broadcast_to(self.key[0], low.shape), low], axis=-1)
         return mx.vmap(lambda key: mx.random.uniform(shape=self._seen.shape, key=key))(keys)
 
@@ -227,7 +227,8 @@ class Sampler:
         """Which tokens are in the text before each row: bool `[drafts + 1, vocab]`."""
         if tree:
             drafted = drafts[:, None] == mx.arange(self._seen.size)
-            return self._seen | (tree.ancestors[:, 1:].astype(mx.float32) @ drafted.astype(mx.float32) > 0)
+            on_path = tree.ancestors[:, 1:].astype(mx.float32) @ drafted.astype(mx.float32) > 0
+            return mx.logical_or(self._seen, on_path)
         rows = [self._seen]
         for i in range(drafts.size):
             rows.append(mx.logical_or(rows[-1], mx.arange(self._seen.size) == drafts[i]))

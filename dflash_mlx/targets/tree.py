@@ -24,7 +24,7 @@ class Tree(NamedTuple):
     @classmethod
     def of(cls, parents: mx.array) -> "Tree":
         """The tree of these parents, int32 `[rows]`."""
-        return cls(parents, *_reach(parents))
+        return cls(parents, *_compiled_reach(parents))
 
 
 class Branch:
@@ -80,12 +80,14 @@ def rows_at(x: mx.array, places: Sequence[int]) -> mx.array:
     return mx.take(x, mx.array(list(places), mx.int32), axis=1)
 
 
-@mx.compile
 def _reach(parents: mx.array) -> tuple[mx.array, mx.array]:
     rows = parents.size
     column = mx.arange(rows)
-    reach = ((column == parents[:, None]) | (column == column[:, None])).astype(mx.float32)
+    reach = mx.logical_or(column == parents[:, None], column == column[:, None]).astype(mx.float32)
     for _ in range((rows - 1).bit_length()):  # twice as far each time
         reach = mx.minimum(reach @ reach, 1)
     ancestors = reach > 0
     return ancestors, ancestors.sum(axis=1).astype(mx.int32) - 1
+
+
+_compiled_reach = mx.compile(_reach)

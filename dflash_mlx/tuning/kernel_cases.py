@@ -21,17 +21,17 @@ from dflash_mlx.tuning.drafter_cases import of_candidates, of_injection
 from dflash_mlx.tuning.judge import Case
 from dflash_mlx.tuning.recurrence_cases import of_recurrence
 
-ROWS = (1, 2, 4, 6, 8, 12, MAX_ROWS)  # at which kernels are timed, beside the trained ones; those between follow the nearest
+ROWS = (1, 2, 4, 6, 8, 12, MAX_ROWS)  # at which kernels are timed, beside the widest; those between follow the nearest
 
 _by_mlx = partial(project, kernels=Kernels())
 
 
 def cases_of(target: TransformerTarget, drafter: DFlash | None) -> Iterator[Found]:
     """Every kernel at every shape that the pair has for it, at every number of rows: a kernel may be another one at each."""
-    trained = min(drafter.config.block_size, MAX_ROWS) if drafter else 1
-    for rows in range(1, MAX_ROWS + 1):  # copies and trees may have more than the drafter was trained for
-        for name, found in _cases_at(target, drafter if rows <= trained else None, rows):
-            timed = rows in (*ROWS, trained)
+    widest = min(drafter.config.block_size, MAX_ROWS) if drafter else 1
+    for rows in range(1, widest + 1):
+        for name, found in _cases_at(target, drafter, rows):
+            timed = rows in (*ROWS, widest)
             yield name, found if timed or isinstance(found, str) else replace(found, timed=False)
 
 
