@@ -139,7 +139,7 @@ def test_how_deep_a_tree_is_and_how_far_its_first_choices_went(seed: int) -> Non
         ({"logits_processors": [lambda t, x: x]}, "logits processors"),
         ({"block_size": 17}, "17"),
     ],
-    ids=str,
+    ids=["exact", "processors", "rows"],
 )
 def test_trees_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(dm.RequestError, match=message):
