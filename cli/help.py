@@ -1,8 +1,8 @@
-"""How --help looks: options in groups, flags without a type, -h as well."""
+"""How --help looks: options in groups, flags and positional arguments without a type, -h as well."""
 
 from typing import Any
 
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 GROUPS = {
@@ -19,9 +19,20 @@ GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
 ORDER = [None, *GROUPS]
 
 
+class _Argument(TyperArgument):
+    """A positional argument as typer made it, but shown without a type: its name says enough."""
+
+    def __init__(self, made: TyperArgument) -> None:
+        vars(self).update(vars(made))
+
+    def display_type_rich(self, ctx: Any) -> None:
+        return None
+
+
 class _Arranged:
     def get_params(self, ctx: Any) -> list[Any]:
-        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        made: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        params: list[Any] = [_Argument(param) if isinstance(param, TyperArgument) else param for param in made]
         for param in params:
             param.rich_help_panel = GROUP_OF.get(param.name, param.rich_help_panel)
             if getattr(param, "is_flag", False):

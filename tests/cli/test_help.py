@@ -17,11 +17,11 @@ def _commands(group: Any, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 @pytest.mark.parametrize("command", _commands(get_command(app)), ids=" ".join)
-def test_help_fits_80_columns_and_shows_no_types_of_flags(run, monkeypatch, command, flag):
+def test_help_fits_80_columns_and_shows_no_types(run, monkeypatch, command, flag):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, err = run(*command, flag)
     assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
-    assert "<bool>" not in out and "--help" in out
+    assert not re.search(r"<\w+>", out) and "--help" in out
 
 
 def test_options_stand_in_groups(run, monkeypatch):
