@@ -9,7 +9,7 @@ import typer
 from dflash_mlx.errors import RequestError
 
 from .help import CONTEXT, Command, Group
-from .render import Progress, folded, json_line, note, write
+from .render import Progress, folded, json_line, note, terminal_width, write
 from .words import on_the_command_line
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _table(conversion: "Conversion") -> str:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(file=io.StringIO(), width=max(60, Console(file=sys.stdout).width))
+    console = Console(file=io.StringIO(), width=max(60, terminal_width()))
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for title, side in (("tensors", "left"), ("count", "right"), ("stored as", "left"), ("MB", "right")):
         table.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]

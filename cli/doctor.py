@@ -12,7 +12,7 @@ from .download import ask_to_download
 from .machine import Check, machine_checks
 from .options import Drafter, Kernels, Yes
 from .pair_report import NO_PROMPTS, compare, load_pair, pair_checks, prompts_of
-from .render import Progress, folded, json_line, note, write
+from .render import Progress, folded, json_line, note, terminal_width, write
 
 if TYPE_CHECKING:
     from dflash_mlx import Pair
@@ -119,7 +119,7 @@ def _table(reports: "list[Parity]") -> str:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(file=io.StringIO(), width=Console(file=sys.stdout).width)
+    console = Console(file=io.StringIO(), width=terminal_width())
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for title in ("verify", "block", "rows", "differ", "gap", "logits"):
         table.add_column(title, justify="left" if title == "verify" else "right", no_wrap=True)

@@ -1,5 +1,6 @@
 """How --help looks: options in groups, flags and positional arguments without a type, -h as well."""
 
+import os
 from typing import Any
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup
@@ -30,6 +31,11 @@ class _Argument(TyperArgument):
 
 
 class _Arranged:
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        if os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
+            options["rich_markup_mode"] = None  # rich takes such terminals for 80 columns wide, whatever they are
+        super().__init__(*arguments, **options)
+
     def get_params(self, ctx: Any) -> list[Any]:
         made: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         params: list[Any] = [_Argument(param) if isinstance(param, TyperArgument) else param for param in made]

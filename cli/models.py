@@ -2,7 +2,6 @@
 
 import io
 import json
-import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from dflash_mlx.errors import RequestError
 
-from .render import note, write
+from .render import note, terminal_width, write
 
 if TYPE_CHECKING:
     from dflash_mlx.loading.known_pairs import KnownPair
@@ -98,7 +97,7 @@ def _table(rows: list[dict[str, object]]) -> str:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(file=io.StringIO(), width=Console(file=sys.stdout).width)
+    console = Console(file=io.StringIO(), width=terminal_width())
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for title, side in (("model", "left"), ("disk", "right"), ("RAM", "right"), ("fits", "left"), ("here", "left")):
         table.add_column(title, justify=side, no_wrap=title == "model")  # type: ignore[arg-type]

@@ -59,10 +59,15 @@ def folded(text: str, file: TextIO) -> str:
     """Text of our own for a stream: on a terminal, long lines are broken between words, and nothing commands it."""
     if not file.isatty():
         return text
+    wrapper = TextWrapper(terminal_width(), replace_whitespace=False, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(map(wrapper.fill, text.split("\n"))).translate(VISIBLE)
+
+
+def terminal_width() -> int:
+    """The terminal's columns; 80 where there is no terminal."""
     from rich.console import Console
 
-    wrapper = TextWrapper(Console(file=file).width, replace_whitespace=False, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(map(wrapper.fill, text.split("\n"))).translate(VISIBLE)
+    return Console(force_terminal=False).width  # else rich would say 80 wherever TERM is dumb
 
 
 def write_stderr(text: str) -> None:

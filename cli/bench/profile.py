@@ -1,7 +1,6 @@
 """`dflash-mlx bench profile`: where a cycle's time goes, beside what memory bandwidth allows."""
 
 import io
-import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import Drafter, DrafterBits, Force, Kernels, Model, default_model, parser, positive, tell_of_kernels
-from ..render import Progress, json_line, note, write
+from ..render import Progress, json_line, note, terminal_width, write
 from .options import tokens
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def _table(found: "Profile") -> str:
     add("all parts, in turn", found.parts_seconds, found.bytes)
     add("a cycle in the loop" if found.rows > 1 else "a step in the loop", found.cycle_seconds, found.bytes)
     add("of it Python, on the host", found.host_seconds, 0)
-    console = Console(file=io.StringIO(), width=max(COLUMNS, Console(file=sys.stdout).width))
+    console = Console(file=io.StringIO(), width=max(COLUMNS, terminal_width()))
     console.print(table)
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in lines)

@@ -25,6 +25,7 @@ def test_help_fits_80_columns_and_shows_no_types(run, monkeypatch, command, flag
 
 
 def test_options_stand_in_groups(run, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
     out = run("generate", "--help").out
     groups = {group: text for group, text in re.findall(r"─ (\w+) ─+╮\n(.*?)╰", out, re.DOTALL)}

@@ -29,13 +29,17 @@ def test_a_name_in_a_note_does_not_command_the_terminal():
     assert folded("no folder \x1b[2J.\n", Terminal()) == "no folder ␛[2J.\n"
 
 
-@pytest.mark.parametrize("command", ["models", "generate hi --model owner/model"])
-def test_no_word_is_broken_on_a_narrow_terminal(command):
+DUMB = [(command, 60, "dumb") for command in ("generate --help", "convert --help", "chat --nonsense")]
+SMALL = [(command, 40, term) for command in ("models", "generate hi --model owner/model") for term in ("xterm", "dumb")]
+
+
+@pytest.mark.parametrize(("command", "columns", "term"), [*DUMB, *SMALL])
+def test_no_word_is_broken_on_a_narrow_terminal(command, columns, term):
     inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
     arguments = ["-c", "from dflash_mlx.cli import main; main()", *command.split()]
-    environment = inherited | {"TERM": "xterm"}
-    child = pexpect.spawn(sys.executable, arguments, dimensions=(24, 40), env=environment, encoding="utf-8", timeout=60)
-    screen = Screen(40, 24)
+    environment = inherited | {"TERM": term}
+    child = pexpect.spawn(sys.executable, arguments, dimensions=(24, columns), env=environment, encoding="utf-8", timeout=60)
+    screen = Screen(columns, 24)
     screen.feed(child.read())
     child.close()
     assert len(screen.lines) > 2 and screen.lines == [line.rstrip() for line in screen.raw.splitlines()]
