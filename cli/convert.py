@@ -8,7 +8,9 @@ import typer
 
 from dflash_mlx.errors import RequestError
 
+from .download import ask_to_download
 from .help import CONTEXT, Command, Group
+from .options import Yes
 from .render import Progress, folded, json_line, note, terminal_width, write
 from .words import on_the_command_line
 
@@ -83,9 +85,10 @@ def target(
     max_kl: MaxKl = None,
     upload_repo: UploadRepo = None,
     as_json: AsJson = False,
+    yes: Yes = False,
 ) -> None:
     """Convert a target."""
-    _run("convert_target", locals())
+    _run("convert_target", locals(), source, None)
 
 
 @convert.command(cls=Command)
@@ -110,9 +113,10 @@ def drafter(
     check: Check = True,
     upload_repo: UploadRepo = None,
     as_json: AsJson = False,
+    yes: Yes = False,
 ) -> None:
     """Convert a drafter."""
-    _run("convert_drafter", locals())
+    _run("convert_drafter", locals(), target, source)
 
 
 @convert.command(cls=Command)
@@ -133,15 +137,18 @@ def pair(
     max_kl: MaxKl = None,
     upload_repo: UploadRepo = None,
     as_json: AsJson = False,
+    yes: Yes = False,
 ) -> None:
     """Convert a target and its drafter into DIR/target and DIR/drafter."""
     if drafter == "none":
         raise RequestError("--drafter none leaves no pair to convert.", "Drop it, or convert the target alone.")
-    _run("convert_pair", locals())
+    _run("convert_pair", locals(), source, drafter)
 
 
-def _run(function: str, options: dict[str, Any]) -> None:
+def _run(function: str, options: dict[str, Any], target: str | None, drafter: str | None) -> None:
+    """Converts with a command's options; target and drafter: what it reads, to ask before it is downloaded."""
     as_json = options.pop("as_json")
+    ask_to_download(target, drafter, options.pop("yes"))
     with Progress(quiet=False, time_left=True) as progress:
         import dflash_mlx.convert  # here, and not at the top: --help and wrong usage need not wait for MLX
 

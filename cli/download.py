@@ -13,8 +13,8 @@ LARGE = GB  # what is smaller is fetched without a question
 BYTES_PER_MINUTE = 100e6 / 8 * 60  # at 100 Mbit/s
 
 
-def ask_to_download(model: str, drafter: str | None, yes: bool) -> None:
-    """Says what loading a pair would download, and asks. Without a terminal, and with yes, nothing is asked.
+def ask_to_download(model: str | None, drafter: str | None, yes: bool) -> None:
+    """Says what loading a pair, or one of the two, would download, and asks. Without a terminal, and with yes, nothing is asked.
 
     Raises:
         RequestError: the answer was no.

@@ -73,11 +73,15 @@ def resolve_pair(target: str | Path, drafter: str | Path | None, downloading: Do
     return PairFolders(resolve(target, downloading), drafter_folder)
 
 
-def to_download(target: str | Path, drafter: str | Path | None) -> dict[str, int]:
-    """Bytes that `resolve_pair` would download, by Hub id. Empty where the Hub cannot be asked: resolving says why."""
-    names = [] if _folder(target) else [_hub_id(target, "target")]
-    if drafter == "auto":
-        pair = find(target)
+def to_download(target: str | Path | None, drafter: str | Path | None) -> dict[str, int]:
+    """Bytes that `resolve_pair` would download, by Hub id. Empty where the Hub cannot be asked: resolving says why.
+
+    target: None: only the drafter is wanted.
+    """
+    folder = None if target is None else _folder(target)
+    names = [] if target is None or folder else [_hub_id(target, "target")]
+    if target is not None and drafter == "auto":
+        pair = None if folder and (folder / "drafter").is_dir() else find(target)
         names += [pair.drafter] if pair else []
     elif drafter is not None and not _folder(drafter):
         names.append(_hub_id(drafter, "drafter"))

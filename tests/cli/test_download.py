@@ -14,6 +14,16 @@ class Terminal(io.StringIO):
         return True
 
 
+class TypedNo(io.BytesIO):
+    """A terminal on which somebody said no."""
+
+    def __init__(self) -> None:
+        super().__init__(b"n\n")
+
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.fixture
 def ask(monkeypatch, capfd):
     """Asks; gives what was said, and fails as the command would."""
@@ -52,3 +62,24 @@ def test_what_is_small_or_there_is_not_asked_for(monkeypatch, capfd):
         monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
         download.ask_to_download("owner/target", "auto", False)
     assert capfd.readouterr().err == ""
+
+
+CONVERSIONS = [
+    ("target owner/target", ("owner/target", None)),
+    ("drafter owner/drafter", (None, "owner/drafter")),
+    ("drafter owner/drafter --target owner/target", ("owner/target", "owner/drafter")),
+    ("pair owner/target", ("owner/target", "auto")),
+]
+
+
+@pytest.mark.parametrize(("arguments", "wanted"), CONVERSIONS, ids=[arguments for arguments, _ in CONVERSIONS])
+def test_convert_asks_for_what_it_would_download(run, monkeypatch, tmp_path, arguments, wanted):
+    asked = []
+    monkeypatch.setattr(hub, "to_download", lambda *names: asked.append(names) or {"owner/target": 16 * 10**9})
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    command = ["convert", *arguments.split(), "-o", str(tmp_path / "result")]
+    code, out, err = run(*command, stdin=TypedNo())
+    assert (code, out, asked) == (2, "", [wanted])
+    assert "Download 16.0 GB" in err and "nothing was downloaded" in err
+    assert "Download" not in run(*command, "--yes", stdin=TypedNo()).err
+    assert asked == [wanted]

@@ -245,6 +245,7 @@ def test_what_would_be_downloaded_is_counted_by_repository(hub):
     sizes = to_download(pair.family, "auto")
     assert sizes.keys() == {pair.target, pair.drafter} and min(sizes.values()) > 0
     assert to_download(target, None) == {pair.target: sizes[pair.target]}
+    assert to_download(None, pair.family) == {pair.drafter: sizes[pair.drafter]}
     resolve_pair(target, "auto")
     assert to_download(target, "auto") == {}
 
@@ -266,7 +267,7 @@ def test_the_drafter_beside_the_target_comes_before_the_known_one(hub, tmp_path)
         (pair / part).mkdir(parents=True)
         (pair / part / "config.json").write_text("{}")
     assert resolve_pair(pair, "auto") == (pair / "target", pair / "drafter")
-    assert hub.asked == []
+    assert to_download(pair, "auto") == {} and hub.asked == []
 
 
 @pytest.mark.parametrize("name", ["demo", str(DEMO)])
