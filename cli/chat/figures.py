@@ -61,8 +61,11 @@ def picture(replies: "Sequence[Statistics]", columns: int, ascii_only: bool = Fa
         room, most = max(4, min(40, columns - labels - ends - 4)), most or max(value for _, value, _ in rows) or 1
         return ["", title, *(f"{label:>{labels}} {_bar(value / most, room, ascii_only)} {end}" for label, value, end in rows)]
 
-    plain = next((reply.plain_tokens_per_second for reply in reversed(replies) if reply.plain_tokens_per_second), None)
-    speeds = [(str(n), reply.tokens_per_second) for n, reply in enumerate(replies, 1) if reply.cycles][-LAST:]
+    timed = [(str(n), reply) for n, reply in enumerate(replies, 1) if reply.cycles][-LAST:]
+    speeds = [(name, reply.tokens_per_second) for name, reply in timed]
+    # beside a reply that was decoded plainly, an estimate of the same says nothing
+    drafted = [reply for _, reply in timed if max(reply.block_sizes, default=1) > 1]
+    plain = next((reply.plain_tokens_per_second for reply in reversed(drafted) if reply.plain_tokens_per_second), None)
     if plain:
         speeds.append(("plain", plain))
     widths = block_sizes(replies)

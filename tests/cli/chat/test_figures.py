@@ -52,6 +52,14 @@ def test_the_picture_has_a_bar_for_each_place_size_and_speed():
     assert lines[-1] == "prompts: 2400 tokens, 2300 of them read before"
 
 
+def test_plain_decoding_is_estimated_only_beside_replies_that_had_drafts():
+    plainly = replace(REPLY, acceptance_by_position=[], block_sizes={1: 299}, mode="plain")
+    assert "plain" not in picture([plainly], 40)
+    assert "plain" not in picture([REPLY, *8 * [plainly]], 40), "the picture shows the last 8 replies"
+    assert "plain" in picture([REPLY, plainly], 40)
+    assert "plain" in picture([replace(REPLY, mode="plain")], 40), "only its end was plain"
+
+
 def test_the_picture_can_do_without_blocks():
     assert picture([REPLY], 40, ascii_only=True).isascii()
 
