@@ -153,6 +153,23 @@ def doubts(report: Report, recipe: Recipe) -> list[str]:
     return [f"This result may be ruined: {what}, more than {recipe.name} usually costs." for what in found]
 
 
+def missed(report: Report, recipe: Recipe) -> list[str]:
+    """A sentence on what is not `good` of a result, and what to do; none where nothing is."""
+    top1, kl = good(recipe)
+    found = []
+    if top1 and report.top1 is not None and report.top1 < top1:
+        found.append(f"the top-1 agreement is {report.top1:.1%} (good: from {top1:.0%})")
+    if kl and report.kl is not None and report.kl > kl:
+        found.append(f"the mean KL divergence is {report.kl:.5f} nats (good: up to {kl:g})")
+    if recipe.base is None:
+        remedy = "keep the source's dtype"
+    elif recipe.base.bits == 8:
+        remedy = "use smaller groups or the recipe float"
+    else:
+        remedy = "use more bits, smaller groups or the recipe quality"
+    return [f"The check is missed: {' and '.join(found)}; {remedy}."] if found else []
+
+
 def good(recipe: Recipe) -> tuple[float | None, float | None]:
     """From which top-1 agreement, and up to which KL divergence in nats, a result is good for a recipe's bits.
 

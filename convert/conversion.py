@@ -10,7 +10,7 @@ from typing import NamedTuple, TypedDict
 from dflash_mlx.errors import CheckpointError, DFlashError, RequestError
 
 from .card import write_card
-from .check import Report, doubts, good
+from .check import Report, doubts, good, missed
 from .plan import Plan, Row, bits_per_weight, check_dtype
 from .recipes import Recipe, read_recipe
 from .source import Notice, Source
@@ -187,8 +187,8 @@ def _compare(part: Part, temporary: Path, goal: Path) -> Report:
 
 
 def _judged(report: Report, recipe: Recipe, notice: Notice | None) -> Report:
-    """The report with what would be good, and with what is implausible in it among its notes, of which notice is given too."""
-    found = doubts(report, recipe)
+    """The report with what would be good, and with what is implausible or not good in its notes; notice is given of that too."""
+    found = doubts(report, recipe) or missed(report, recipe)
     if notice:
         for doubt in found:
             notice(doubt)

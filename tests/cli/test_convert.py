@@ -50,6 +50,7 @@ def test_a_target_is_converted_and_held_against_its_source(run, tmp_path):
     assert "top-1 agreement (good: from 99%)" in out and "mean KL divergence, nats (good: up to 0.001)" in out
     assert re.match(r"target_qwen3_5, 8bit: \d\.\d\d bits per weight\n", out)
     assert code == 0 and re.search(r"is complete: 0\.[1-9]\d MB\.\n$", err)
+    assert "The check is missed: " in err and "use smaller groups or the recipe float." in err  # small models lose more
     assert (tmp_path / "result" / "README.md").is_file()
 
 

@@ -19,7 +19,7 @@ from dflash_mlx.bench.roofline.synthetic import GEOMETRIES, write_pair
 from dflash_mlx.checkpoint import read_config
 from dflash_mlx.convert import check
 from dflash_mlx.convert.check import Report, calibration_ids, check_drafter, check_target
-from dflash_mlx.convert.recipes import read_recipe
+from dflash_mlx.convert.recipes import Recipe, read_recipe
 from dflash_mlx.drafters import load_drafter
 from dflash_mlx.training import save_drafter
 
@@ -331,6 +331,26 @@ def test_what_is_good_stands_beside_what_was_measured_and_is_not_made_up() -> No
         "| top-1 agreement (good: from 90%)            |   90.5% |",
         "| mean KL divergence, nats (good: up to 0.06) | 0.05110 |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "top1", "kl", "said"),
+    [
+        (read_recipe(), 0.895, 0.0601, "the mean KL divergence is 0.06010 nats (good: up to 0.06); use more bits, "),
+        (read_recipe("quality"), 0.885, 0.0599, "the top-1 agreement is 88.5% (good: from 89%); use more bits, "),
+        (read_recipe(bits=8), 0.9, 0.01, "from 99%) and the mean KL divergence is 0.01000 nats (good: up to 0.001); "),
+        (read_recipe(bits=8), 0.9, 0.0, "use smaller groups or the recipe float."),
+        (read_recipe("float"), 0.9, 0.0, "keep the source's dtype."),
+    ],
+)
+def test_a_missed_check_is_told_with_its_figures_and_a_remedy(recipe: Recipe, top1: float, kl: float, said: str) -> None:
+    [sentence] = check.missed(Report({}, top1=top1, kl=kl), recipe)
+    assert sentence.startswith("The check is missed: the ") and said in sentence
+
+
+def test_nothing_is_missed_where_all_is_good_or_nothing_is_known() -> None:
+    assert check.missed(Report({}, top1=0.89, kl=0.06), read_recipe()) == []
+    assert check.missed(Report({}, top1=0.1, kl=9.0), read_recipe(bits=2)) == check.missed(Report({}), read_recipe()) == []
 
 
 def test_progress_goes_from_nothing_to_all() -> None:
