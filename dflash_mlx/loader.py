@@ -10,7 +10,7 @@ from dflash_mlx.decoding.device import Device
 from dflash_mlx.decoding.sampling import read_default_sampling
 from dflash_mlx.drafters import Bits, bits_at_load, check_bits, load_drafter
 from dflash_mlx.errors import RequestError
-from dflash_mlx.generation import check_progress
+from dflash_mlx.generation import check_flag, check_progress
 from dflash_mlx.kernels.projections import unpack
 from dflash_mlx.loading.fit import check_cycle, check_fit
 from dflash_mlx.loading.hub import PairFolders, resolve_pair
@@ -69,8 +69,7 @@ def load(
         raise RequestError(f"drafter_bits {drafter_bits!r} needs a drafter.", "Leave it out, or load a drafter.")
     check_wanted(kernels)
     check_progress(progress)
-    if not isinstance(force, bool):
-        raise RequestError(f"force {force!r} is not True or False.", "Use force=True, or leave it out.")
+    check_flag("force", force)
     tell = progress or (lambda part, done, total: None)
     folders = resolve_pair(target, drafter, lambda name, size: tell(f"download of {name}", 0, size))
     device = Device()

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -164,3 +165,11 @@ def test_a_session_refuses_what_is_not_a_variable_of_the_template() -> None:
     for variables in ({"foo": True}, {"messages": []}, {"tokenize": False}, {"(": 1}):
         with pytest.raises(dm.RequestError, match=r"is not a variable of this model's chat template"):
             load("demo").session(**variables)
+
+
+@pytest.mark.parametrize("name", ["raw", "thinking", "force"])
+def test_a_flag_takes_true_or_false_and_no_word_or_number(name: str) -> None:
+    for value in ("false", 0, 1.0, []):
+        with pytest.raises(dm.RequestError, match=re.escape(f"{name} {value!r} is not True or False")) as caught:
+            dm.load("demo", force=value) if name == "force" else load("demo").stream("hi", **{name: value})  # type: ignore[arg-type]
+        assert caught.value.hint == f"Use {name}=True or {name}=False, or leave it out."

@@ -4,6 +4,7 @@ from dflash_mlx.generation.chunks import Chunk, Generation, generate_stream, rea
 from dflash_mlx.generation.request import (
     Options,
     check_block_size,
+    check_flag,
     check_options,
     check_progress,
     check_template_options,
@@ -16,6 +17,7 @@ __all__ = [
     "Generation",
     "Options",
     "check_block_size",
+    "check_flag",
     "check_options",
     "check_progress",
     "check_template_options",

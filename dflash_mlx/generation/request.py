@@ -147,8 +147,7 @@ def new_request(
 
 def _encoded(tokenizer: Tokenizer, prompt: Prompt, raw: bool, system: str | None, thinking: bool | None) -> list[int]:
     """The prompt's ids, with what goes with it through the chat template."""
-    if not isinstance(raw, bool):
-        raise RequestError(f"raw {raw!r} is not True or False.", "Use raw=True, or leave it out.")
+    check_flag("raw", raw)
     if raw and not isinstance(prompt, str):
         raise RequestError("raw goes with a prompt that is text.", "Leave raw out: token ids are used as they are.")
     check_template_options(system, thinking)
@@ -171,8 +170,14 @@ def check_template_options(system: object, thinking: object) -> None:
     """Raises RequestError for a system message that is not text, and for thinking that is neither wanted nor not."""
     if not isinstance(system, str | None):
         raise RequestError(f"system {system!r} is not text.", "Give the system message as text, or leave it out.")
-    if not isinstance(thinking, bool | None):
-        raise RequestError(f"thinking {thinking!r} is not True or False.", "Use thinking=True, thinking=False, or leave it out.")
+    if thinking is not None:
+        check_flag("thinking", thinking)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raises RequestError for what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise RequestError(f"{name} {value!r} is not True or False.", f"Use {name}=True or {name}=False, or leave it out.")
 
 
 def check_progress(progress: object) -> None:
