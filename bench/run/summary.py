@@ -7,6 +7,8 @@ from math import comb
 from statistics import median, quantiles
 from typing import NamedTuple
 
+from dflash_mlx.decoding.prefix_cache import common_length
+
 from .measure import Answer, BlockSize, Run, Way
 
 ALL = "all"
@@ -113,7 +115,8 @@ def interval_rank(count: int) -> int:
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
     """The first position where two answers are not the same, from 0; None: there is none."""
-    return next((i for i, (a, b) in enumerate(zip_longest(one, other)) if a != b), None)
+    at = common_length(one, other)
+    return None if at == len(one) == len(other) else at
 
 
 def _timed(pair: Together) -> bool:

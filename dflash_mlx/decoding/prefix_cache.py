@@ -4,6 +4,8 @@ Attention has a row for every position: rows behind that place are stale, and wr
 positions, and a ring keeps none that are old: they go back to the newest checkpoint before that place.
 """
 
+from collections.abc import Sequence
+
 from dflash_mlx.decoding.sequence import Checkpoint, TokenSequence
 from dflash_mlx.drafters import DFlash
 from dflash_mlx.targets import Target
@@ -99,8 +101,8 @@ def nbytes_of(checkpoints: list[Checkpoint]) -> int:
     return sum({id(array): array.nbytes for checkpoint in checkpoints for array in checkpoint.arrays}.values())
 
 
-def common_length(a: list[int], b: list[int]) -> int:
-    """How many tokens two lists have in common before they part."""
+def common_length(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many tokens two texts have in common before they part, or before the shorter one ends."""
     return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
 
 

@@ -11,6 +11,7 @@ import mlx.core as mx
 
 from dflash_mlx.decoding.loop import run
 from dflash_mlx.decoding.prefill import prefill
+from dflash_mlx.decoding.prefix_cache import common_length
 from dflash_mlx.decoding.sampling import Sampler, Sampling
 from dflash_mlx.decoding.sequence import TokenSequence
 from dflash_mlx.drafters import DFlash
@@ -161,8 +162,8 @@ def _passes(target: TransformerTarget, width: int) -> tuple[mx.array, list[float
 
 def _difference(target: TransformerTarget, ours: list[int], theirs: list[int], near_tie: float) -> str | None:
     """Where two texts part and it is no near tie; the target computes by MLX's ops."""
-    at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), None)
-    if at is None:
+    at = common_length(ours, theirs)
+    if at == min(len(ours), len(theirs)):
         return None
     text = synthetic_prompt(target, PROMPT_TOKENS) + theirs[:at]
     hidden, _ = target.forward(mx.array([text]), target.new_state(len(text)), mx.array([0], mx.int32), commit=True)

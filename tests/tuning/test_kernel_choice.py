@@ -303,7 +303,8 @@ def test_a_kernel_that_is_faster_only_where_it_may_not_be_used_is_not_confirmed(
 
 def test_tokens_that_part_at_a_near_tie_are_no_difference(pair: tuple[Target, DFlash]) -> None:
     text, other = [3, 4, 5], [3, 9, 5]
-    assert whole_cycles._difference(pair[0], text, text, 0.0) is None  # type: ignore[arg-type]
+    for same in (text, text[:2], [*text, 6]):  # cycles may accept more drafts or fewer
+        assert whole_cycles._difference(pair[0], same, text, 0.0) is None  # type: ignore[arg-type]
     told = whole_cycles._difference(pair[0], other, text, 1e-6)  # type: ignore[arg-type]
     assert told is not None and told.startswith("token 1 is 9 and not 4")
     assert whole_cycles._difference(pair[0], other, text, 3.0) is None  # type: ignore[arg-type]
