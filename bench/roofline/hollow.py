@@ -7,18 +7,16 @@ from unittest.mock import patch
 import mlx.core as mx
 import mlx.nn as nn
 from mlx.utils import tree_map
-from mlx_lm.models import qwen3, qwen3_5, qwen3_5_moe
 
 from dflash_mlx.drafters import GROUP_SIZE, DFlash, DrafterConfig, new_drafter, quantise
 from dflash_mlx.loading.known_pairs import known_pairs
-from dflash_mlx.targets.qwen3_5 import Qwen35
+from dflash_mlx.targets import FAMILIES
 from dflash_mlx.targets.transformer import TransformerTarget
 
 from .graph import hollow
 from .synthetic import GEOMETRIES
 
 BITS = 4
-FAMILIES = {"qwen3_5_text": qwen3_5, "qwen3_5_moe_text": qwen3_5_moe}
 
 
 def configs(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -35,7 +33,9 @@ def hollow_pair(config: dict[str, Any], drafter_config: dict[str, Any]) -> tuple
     Projections whose inputs are no multiple of the group stay as they are, and so do drafts' tables: as `load` has them. A
     mixture's routers are of 4 bits, where published ones have 8: 0.1% of the bytes.
     """
-    model = _new_model(config)
+    family = FAMILIES[config["model_type"]]
+    model: nn.Module = family.module.Model(family.module.ModelArgs.from_dict(config))
+    model = model.language_model if "language_model" in model else model
     model.update(tree_map(lambda weight: weight.astype(mx.bfloat16), model.parameters()))
     nn.quantize(model, GROUP_SIZE, BITS, class_predicate=lambda _, part: _can_be_quantised(part))
     drafter = new_drafter(DrafterConfig.from_dict(drafter_config))
@@ -44,19 +44,10 @@ def hollow_pair(config: dict[str, Any], drafter_config: dict[str, Any]) -> tuple
     for module in (model, drafter):
         module.update(tree_map(lambda weight: hollow(weight.shape, weight.dtype), module.parameters()))
     with patch.object(mx, "concatenate", _hollow_concatenation):  # of weights, into joint projections
-        target = TransformerTarget(model) if config["model_type"] == "qwen3" else Qwen35(model)
+        target = family.target(model)
         drafter.fuse()
     mx.eval(model.parameters(), drafter.parameters())
     return target, drafter
-
-
-def _new_model(config: dict[str, Any]) -> nn.Module:
-    if config["model_type"] == "qwen3":
-        return qwen3.Model(qwen3.ModelArgs.from_dict(config))
-    family = FAMILIES[config["model_type"]]
-    args = family.ModelArgs.from_dict({"model_type": config["model_type"], "text_config": config})
-    model: nn.Module = family.Model(args).language_model
-    return model
 
 
 def _can_be_quantised(part: nn.Module) -> bool:

@@ -3,14 +3,12 @@
 import mlx.core as mx
 import pytest
 
-from dflash_mlx.bench.roofline.hollow import FAMILIES, configs, hollow_pair
+from dflash_mlx.bench.roofline.hollow import configs, hollow_pair
 from dflash_mlx.checkpoint import size_in_memory
 from dflash_mlx.loading.known_pairs import KnownPair, known_pairs
 
-SERVED = [pair for pair in known_pairs() if pair.target_config["model_type"] in ("qwen3", *FAMILIES)]
 
-
-@pytest.mark.parametrize("pair", SERVED, ids=lambda pair: pair.family)
+@pytest.mark.parametrize("pair", known_pairs(), ids=lambda pair: pair.family)
 def test_a_hollow_pair_has_the_bytes_of_the_published_one_and_takes_none(pair: KnownPair) -> None:
     before = mx.get_active_memory()
     mx.reset_peak_memory()

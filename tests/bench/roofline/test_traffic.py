@@ -154,6 +154,15 @@ def test_the_bytes_of_the_published_pair_are_those_of_its_sizes() -> None:
     assert sum(part.bytes for part in plain) == pytest.approx(14.4e9 + 0.3e9, rel=0.01)
 
 
+def test_a_fused_input_projection_and_a_mixture_of_512_experts_are_counted_too() -> None:
+    loaded, drafter = hollow_pair(*configs("Qwen3-Coder-Next"))
+    parts = {part.part: part for part in cycle_traffic(loaded, drafter, rows=1, context=300)}
+    assert parts["36 recurrent layers"].states == 2 * 36 * (32 * 128 * 128 * 4 + 3 * 8192 * 2)
+    assert parts["12 attention layers"].context == 12 * (300 + 1) * 2 * 2 * 256 * 2
+    expert = 3 * linear(512, 2048, bits=4, item=2)  # gate, up and down: of the same size
+    assert parts["36 recurrent layers"].experts == pytest.approx(36 * 10 * expert)
+
+
 def test_layers_of_another_dtype_have_other_states() -> None:
     geometry = Geometry(512, 4, 1024, 4, 2, 128, 4, 128, 512, drafter_layers=2, taps=3)
     loaded, drafter = hollow_pair(geometry.target_config["text_config"], geometry.drafter_config)
