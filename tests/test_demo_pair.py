@@ -90,7 +90,8 @@ def test_first_questions_are_answered_truly() -> None:
         "What is DFlash?": "block-diffusion",
         "how do i install it": "pip install .",
         "is it lossless?": "Yes, it is lossless",
-        "who made you": "people who write dflash-mlx",
+        "who made you": "I was made for dflash-mlx, by the people who write it",
+        "what's a drafter": "guesses a block of tokens",
         "how fast is this on an M4": "No speed was measured",
     }.items():
         assert word in said(question), question

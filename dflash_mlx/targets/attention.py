@@ -66,6 +66,7 @@ class AttentionLayer:
         before, after = (self._before, self._after) if commit else self._compiled[exact]
         queries, keys, values, gate = before(x, position + tree.depths if tree else position)
         state.write(keys, values, position)
+        state.tree = (keys, values) if tree else None
         return after(x, self._attend(queries, state, position, mask, exact, tree), gate)
 
     def one_by_one(

@@ -17,14 +17,21 @@ from dflash_mlx.targets.tree import Branch, Tree, rows_at
 
 
 class AttentionState(KVBuffer):
-    """K and V of one attention layer."""
+    """K and V of one attention layer.
+
+    tree: keys and values of the last block's rows, `[1, kv_heads, rows, head_dim]` each, where it was a tree. Read from the
+        buffers they would keep MLX from writing there in place.
+    """
+
+    tree: tuple[mx.array, mx.array] | None = None
 
     def committed(self, path: Branch, position: int) -> "AttentionState":
         """Rows of a block that stands at `position` brought together there: what lies beyond the committed ones is masked."""
-        if path.is_chain:
+        if path.is_chain or self.tree is None:
             return self
-        moved, rows = copy(self), mx.array([position + row for row in path.rows], mx.int32)
-        keys, values = (mx.take(buffer, rows, axis=2) for buffer in self.arrays)
+        moved, rows = copy(self), mx.array(path.rows, mx.int32)
+        keys, values = (mx.take(part, rows, axis=2) for part in self.tree)
+        moved.tree = None
         moved.write(keys, values, mx.array([position], mx.int32))
         return moved
 

@@ -202,7 +202,8 @@ def test_a_target_without_a_known_drafter_is_looked_at_alone(run, short):
     assert code == 0 and err.startswith(f"{folder}: ")
     code, out, _ = run("doctor", "--model", folder)
     told = lines(out)
-    assert code == 0 and list(told) == [*MACHINE, "pair", "kernels", "parity, fast", "parity, exact", "advice"]
+    costs = [f"cost of a cycle, {verify}" for verify in ("fast", "exact")]  # of copies too
+    assert code == 0 and list(told) == [*MACHINE, "pair", "kernels", *costs, "parity, fast", "parity, exact", "advice"]
     assert "no drafter is known" in told["pair"] and "No drafter is known" in told["advice"]
 
 

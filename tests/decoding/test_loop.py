@@ -390,15 +390,15 @@ def test_buffers_are_written_in_place(drafter: str) -> None:
     sequence.context.reserve(40_000)
     sampler = greedy_sampler(sequence)
     anchor = prefill(sequence, [5, 9, 200], sampler)
-    for sizes in (FixedBlockSize(1), FixedBlockSize(2), FixedBlockSize(3, tree=True)):
-        cycles = run(sequence, anchor, sampler, sizes, 100, len)
+    for block_size in (1, 2):
+        cycles = run(sequence, anchor, sampler, FixedBlockSize(block_size), 100, len)
         next(cycles)
         mx.reset_peak_memory()
         before = mx.get_active_memory()
         for _ in range(10):
             anchor = mx.array(next(cycles).token_ids[-1:], mx.int32)
         cycles.close()
-        # less than one buffer: what comes and goes are the scores of few rows
+        # less than one buffer: what comes and goes are the scores of a row or two
         assert mx.get_peak_memory() - before < min(buffer.nbytes for buffer in sequence.context.arrays)
 
 

@@ -76,3 +76,16 @@ def test_qwen3_next_too(tmp_path) -> None:
     save_qwen3_next(tmp_path)
     target = load_target(tmp_path)
     check(target, [3, 1, 4, 1, 5], target.config.vocab_size, 0)
+
+
+def test_a_path_is_brought_together_in_place() -> None:
+    target, buffers = load_target(CHECKPOINTS / "target_qwen3"), 40_000
+    state = target.new_state(buffers)
+    target.forward(mx.array([[5, 9, 200]]), state, at(0), commit=True)
+    hidden, _ = target.forward(mx.array([[1, 2, 3]]), state, at(3), tree=Tree.of(mx.array([-1, 0, 0], mx.int32)))
+    mx.eval(hidden, state.arrays)
+    mx.reset_peak_memory()
+    before = mx.get_active_memory()
+    state.commit(2, [0, 2], 3)
+    mx.eval(state.arrays)
+    assert mx.get_peak_memory() - before < state.arrays[0].nbytes / 2
