@@ -35,7 +35,7 @@ from dflash_mlx.targets.row_invariance import backend, rows_apart
 from dflash_mlx.tuning import user_cache
 
 WIDTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # between them, costs are interpolated
-COPIED = (2, 4, 8, MOST_COPIED)  # the same where drafts are copied
+COPIED = (4, MOST_COPIED)  # the same where drafts are copied
 CYCLES = 3  # of a width in a row; the first one compiles
 ROUNDS = 2  # of all widths, so that what disturbs the machine for a moment does not disturb all of a width's cycles
 SECONDS = 2.0  # after which nothing new is started
