@@ -11,7 +11,7 @@ from .render import Progress, write
 if TYPE_CHECKING:
     from dflash_mlx import Pair, Statistics
 
-QUESTION = "How many minutes are in 3 hours?"
+QUESTION = "Is it lossless?"
 TURNS = 5  # of each way, for the speeds; the first is shown
 MAX_TOKENS = 400
 
