@@ -62,7 +62,7 @@ def test_a_pair_that_all_kernels_serve_answers_the_same(
     assert not runs or ran(runs) == always | checking
 
 
-@pytest.mark.parametrize("options", [{"drafts": "tree", "block_size": 8}, {"drafts": "tree"}, {"drafts": "copy"}], ids=str)
+@pytest.mark.parametrize("options", [{"drafts": "tree", "block_size": 8}, {"drafts": "copy"}], ids=str)
 def test_trees_and_copies_answer_the_same(options: dict[str, Any], runs: list[Run]) -> None:
     pair = dm.load("demo", drafter=WEAK_DRAFTER, kernels="mlx")
     said = [
@@ -70,9 +70,9 @@ def test_trees_and_copies_answer_the_same(options: dict[str, Any], runs: list[Ru
         {"role": "assistant", "content": pair.generate("What is the anchor?", max_tokens=24, block_size=1).text},
     ]
     asked = [*said, said[0]] if options["drafts"] == "copy" else said[:1]
-    plain = pair.generate(asked, max_tokens=24, **options)
+    plain = pair.generate(asked, max_tokens=10, **options)
     use(pair, ALL)
-    ours = pair.generate(asked, max_tokens=24, **options)
+    ours = pair.generate(asked, max_tokens=10, **options)
     assert ours.token_ids == plain.token_ids and ours.statistics.block_sizes == plain.statistics.block_sizes
     assert {"gated_delta", "recurrent_inputs"} <= ran(runs) or not runs
 

@@ -276,7 +276,7 @@ def test_the_same_seed_gives_the_same_text_and_another_gives_another(drafter: st
 @pytest.mark.parametrize("temperature", [0.6, 1.5])
 def test_with_a_seed_drafted_text_is_plain_decodings(temperature: float, prompt: list[int]) -> None:
     """Bit for bit in exact mode, whatever drafts and however wide."""
-    for seed in range(5):
+    for seed in range(2):
         sampling = replace(SAMPLED, temperature=temperature, seed=seed)
         wanted = fixture_pair(None).generate(prompt, max_tokens=30, sampling=sampling, verify="exact").token_ids
         for drafter, block_size in product(("dflash2_full", "dflash2_swa"), (1, 2, 4, 8)):
